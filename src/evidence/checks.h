@@ -1,0 +1,85 @@
+// Checks: conditions without which a figure is refused. Pure: facts and limits in, verdicts out.
+#ifndef TLC_EVIDENCE_CHECKS_H
+#define TLC_EVIDENCE_CHECKS_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// Everything the checks look at for one sample (an arm in one block). Shares are 0..1; a negative
+// share means "not measured" and passes only where noted.
+struct tlc_sample_facts {
+    // negotiated parameters: asked and seen on every handshake of the sample
+    uint64_t handshakes, started, mismatches, hello_retry_requests, resumed;
+    double resume_ratio;          // asked
+    bool probe_matches;           // the probe's evidence is as asked
+    const char *probe_difference; // what differs, NULL when it matches
+    // certificate identity: subject, key type, size, depth as asked
+    bool certificate_matches;
+    const char *certificate_difference;
+    // load
+    double generator_busy, server_busy, headroom_gain;
+    uint64_t errors; // of all kinds, client side
+    bool server_alive;
+    uint64_t server_handshakes; // as the server counts
+    bool server_counts; // false: an external server without counters, the comparison is skipped
+    // kernel
+    uint64_t listen_overflows, listen_drops; // increase during the sample
+    double steal;
+    double accounting; // |process tree - /proc/stat| / process tree
+};
+
+struct tlc_check_limits {
+    double generator_busy, server_busy, headroom_gain, steal, accounting;
+    uint64_t errors;
+};
+
+// Names, in the order of evaluation: "server-alive", "negotiated", "certificate", "resumption",
+// "errors", "listen-overflow", "counts", "generator-headroom", "generator-limited",
+// "server-saturated", "steal", "accounting"; over the campaign: "control-drift",
+// "negative-control".
+enum tlc_check {
+    TLC_CHECK_SERVER_ALIVE,
+    TLC_CHECK_NEGOTIATED,
+    TLC_CHECK_CERTIFICATE,
+    TLC_CHECK_RESUMPTION,
+    TLC_CHECK_ERRORS,
+    TLC_CHECK_LISTEN_OVERFLOW,
+    TLC_CHECK_COUNTS,
+    TLC_CHECK_GENERATOR_HEADROOM, // busy share of the generator's CPUs
+    TLC_CHECK_GENERATOR_LIMITED,  // the rate rises with more concurrency
+    TLC_CHECK_SERVER_SATURATED,
+    TLC_CHECK_STEAL,
+    TLC_CHECK_ACCOUNTING,
+    TLC_CHECK_CONTROL_DRIFT,
+    TLC_CHECK_NEGATIVE_CONTROL,
+    TLC_CHECK_COUNT
+};
+const char *tlc_check_name(enum tlc_check check);
+const char *tlc_check_remedy(enum tlc_check check); // what a user does about it, one sentence
+
+struct tlc_check_outcome {
+    bool applied, failed;
+    double value, limit; // NaN where it has no number
+    char reason[256];    // on failure: what was seen against what was asked
+};
+// Fills outcomes[0..TLC_CHECK_COUNT) for one sample; campaign-wide ones are left not applied.
+// Returns the number that failed.
+size_t tlc_checks_sample(const struct tlc_sample_facts *facts,
+                         const struct tlc_check_limits *limits, struct tlc_check_outcome *outcomes);
+
+// Compares a probe's evidence with what an arm asked for. Differences as text ("group: asked
+// X25519, got secp256r1"), empty when none. Each buffer may be NULL.
+struct tlc_asked {
+    uint16_t version, group, cipher; // 0: any
+    bool resumed;
+    const char *alpn;     // NULL: any
+    const char *key_type; // certs.h name
+    const char *subject;  // CN; NULL: any
+    unsigned chain_depth; // certificates on the wire; 0: any
+};
+void tlc_evidence_compare(const json_t *evidence, const struct tlc_asked *asked, char *negotiated,
+                          size_t negotiated_bytes, char *certificate, size_t certificate_bytes);
+
+#endif

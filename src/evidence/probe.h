@@ -1,0 +1,34 @@
+// The probe: one fully verified connection that collects what was really negotiated and served.
+#ifndef TLC_EVIDENCE_PROBE_H
+#define TLC_EVIDENCE_PROBE_H
+
+#include <jansson.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "generator/generator.h"
+#include "stacks/loader.h"
+
+struct tlc_probe_options {
+    const char *address;                   // "HOST:PORT", "[::1]:PORT", "unix:/path"
+    const struct tlc_stack_plugin *plugin; // the client
+    uint16_t min_version, max_version;
+    const uint16_t *groups;
+    size_t group_count;
+    const uint16_t *ciphers;
+    size_t cipher_count;
+    const char *server_name; // SNI and name to verify; NULL: the host of the address
+    const char *const *alpn; // NULL-terminated
+    const char *trust_pem;   // NULL: the chain is reported but not verified
+    unsigned timeout_ms;     // 0: 5000
+};
+
+// The evidence of one connection, also a sample's `evidence`:
+// {address, version, cipher, group, hello_retry_request, resumed, alpn, verified, signature,
+//  certificate:{subject, issuer, key_type, key_bits, signature_algorithm, sha256, not_after},
+//  chain:{depth, bytes}, tickets, bytes:{client_hello, server_flight, client_flight, tickets},
+//  time_us:{connect, server_hello, finished, tickets}}
+enum tlc_status tlc_probe(const struct tlc_probe_options *options, json_t **evidence,
+                          struct tlc_error *error) TLC_CHECKED;
+
+#endif

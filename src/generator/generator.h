@@ -1,0 +1,104 @@
+// The load generator: event loops that make handshakes against a target and count what happened.
+// Knows no host and no campaign: the same object serves `load`, a campaign's slices and, later, MPI
+// ranks.
+#ifndef TLC_GENERATOR_GENERATOR_H
+#define TLC_GENERATOR_GENERATOR_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "stacks/loader.h"
+#include "tls13/client.h"
+
+enum tlc_engine { TLC_ENGINE_LEAN, TLC_ENGINE_FULL };
+enum tlc_close { TLC_CLOSE_RESET, TLC_CLOSE_FIN, TLC_CLOSE_NOTIFY };
+
+// What every handshake toward a target must show; anything else counts as a mismatch.
+struct tlc_expectation {
+    uint16_t version, group, cipher; // 0: any
+    bool allow_hello_retry_request;
+    int resumed;            // -1: any, 0: never, 1: always
+    bool certificate_known; // compare the leaf's hash
+    uint8_t certificate_sha256[32];
+    char alpn[64]; // empty: any
+};
+
+struct tlc_target_options {
+    const char *address; // "127.0.0.1:4433", "[::1]:4433", "unix:/path"
+    enum tlc_engine engine;
+    const struct tlc_stack_plugin *plugin; // engine full: the client's stack
+    uint16_t min_version, max_version;     // engine full; the lean engine speaks TLS 1.3 only
+    uint16_t groups[16], ciphers[16];
+    size_t group_count, cipher_count;
+    enum tlc_share share;
+    enum tlc_tls13_stop stop;
+    const char *server_name;
+    const char *const *alpn;                       // NULL-terminated
+    const char *trust_pem;                         // engine full: verify the chain; NULL: do not
+    const char *client_chain_pem, *client_key_pem; // engine full: client certificate
+    unsigned verify_every; // lean: verify CertificateVerify in one of N handshakes
+    double resume_ratio;   // 0 to 1: share of handshakes that offer a ticket
+    unsigned psk_modes;
+    enum tlc_close close;
+    unsigned tickets_expected; // tickets to read before closing (the probe tells); 0: none
+    size_t echo_bytes;         // application data sent, echoed and compared after the handshake
+    unsigned timeout_ms;       // of one handshake; 0: 10 000
+    struct tlc_expectation expect;
+};
+
+struct tlc_slice_options {
+    uint64_t duration_us; // new handshakes start for this long; 0: `count` decides
+    uint64_t count;       // stop after this many were started; 0: no limit
+    unsigned concurrency; // connections open at once
+    bool keep_latencies;  // keep every latency for exact percentiles
+};
+
+// Counters of one slice, mergeable: counts add, latency lists append (tlc_counters_merge).
+// Times: from the first connect to the last connection closed, so every handshake is counted whole.
+struct tlc_counters {
+    uint64_t started, handshakes, resumed, hello_retry_requests, mismatches, tickets,
+        signatures_verified;
+    uint64_t in_window;                  // handshakes completed within duration_us
+    uint64_t bytes_sent, bytes_received; // TLS bytes
+    double window_s; // duration the starts were allowed for (or first to last when count decides)
+    double span_s;   // from the slice's start until the last connection was closed
+    double cpu_user_us, cpu_system_us; // of the generator's threads, inside the slice
+    json_t *errors;                    // kind -> count
+    json_t *negotiated; // {version:{name:count}, cipher:{}, group:{}, psk_mode:{}, alpn:{}}
+    uint32_t *latency_connect_us, *latency_hello_us,
+        *latency_done_us; // from the start of the connect
+    size_t latency_count, latency_capacity;
+};
+
+void tlc_counters_free(struct tlc_counters *counters);
+enum tlc_status tlc_counters_merge(struct tlc_counters *into, const struct tlc_counters *from,
+                                   struct tlc_error *error) TLC_CHECKED;
+json_t *tlc_counters_to_json(const struct tlc_counters *counters); // lossless, latencies as arrays
+enum tlc_status tlc_counters_from_json(const json_t *json, struct tlc_counters *counters,
+                                       struct tlc_error *error) TLC_CHECKED;
+
+struct tlc_target;
+// Prepares everything that must not be paid inside a slice: keys, ClientHello template, addresses,
+// contexts.
+enum tlc_status tlc_target_new(const struct tlc_target_options *options, struct tlc_target **target,
+                               struct tlc_error *error) TLC_CHECKED;
+void tlc_target_free(struct tlc_target *target);
+// Runs one slice to its end, all connections closed. Errors of single handshakes are counted, not
+// returned.
+enum tlc_status tlc_target_slice(struct tlc_target *target, const struct tlc_slice_options *slice,
+                                 struct tlc_counters *counters,
+                                 struct tlc_error *error) TLC_CHECKED;
+// Makes a running slice stop starting new handshakes (async-signal-safe).
+void tlc_generator_interrupt(void);
+
+// The generator as a child of the orchestrator: serves control messages on `control` until "stop"
+// or the peer's end (docs/control.md): prepare, slice, release, stop.
+enum tlc_status tlc_generator_serve(int control, struct tlc_error *error) TLC_CHECKED;
+// A target's options as JSON and back, for "prepare". Strings from JSON live as long as `json`.
+json_t *tlc_target_options_to_json(const struct tlc_target_options *options);
+enum tlc_status tlc_target_options_from_json(const json_t *json, struct tlc_target_options *options,
+                                             struct tlc_error *error) TLC_CHECKED;
+
+#endif

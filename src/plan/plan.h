@@ -1,0 +1,91 @@
+// A plan: which arms, in which order, how often, and which checks. Read from YAML with file:line
+// errors. Pure data: no sockets, no clocks. The format is described in docs/plan.md.
+#ifndef TLC_PLAN_PLAN_H
+#define TLC_PLAN_PLAN_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+// One complete configuration under comparison. Strings are owned by the plan and never NULL unless
+// noted.
+struct tlc_arm {
+    char *name;        // unique in the plan: "ed25519", "X25519", "baseline", "control"
+    char *lever;       // the lever it pulls; NULL for baseline, control and arms of a matrix
+    char *stack;       // plug-in id, "openssl"
+    char *certificate; // key type name of certs.h
+    char *groups; // server's groups in order, "X25519MLKEM768" or "A:B"; the client offers the same
+    char *version;    // "TLSv1.3", "TLSv1.2"
+    char *cipher;     // NULL: the library's choice
+    char *resumption; // "none", "psk_dhe_ke", "psk_ke", "ticket", "session-id"
+    double resume_ratio;
+    char *accept; // "shared", "reuseport"
+    unsigned workers;
+    int tickets;  // per full handshake; -1: the library's default
+    char *engine; // "lean", "full"
+    char *share;  // "honest", "reused", "cheap"
+    char *close;  // "reset", "fin", "close-notify"
+    char *alpn;   // NULL: none
+    unsigned intermediates;
+    unsigned burn_us;
+    unsigned concurrency;
+};
+
+struct tlc_schedule {
+    unsigned blocks; // fresh servers each; instances of an arm, the unit of inference (at least 6)
+    unsigned rounds; // per block
+    uint64_t slice_us;
+    uint64_t warm_up_us; // per instance, before its first slice, not counted
+    uint64_t settle_us;  // extra pause between slices; 0 by default: events decide
+};
+
+// Limits of the checks; the names in the YAML, JSON and reports are those of docs/checks.md.
+struct tlc_limits {
+    double generator_busy;  // largest busy share of the generator's CPUs (0.9)
+    double server_busy;     // least busy share of the server's CPUs; 0: need not be saturated
+    double steal;           // largest stolen share of the server's CPUs
+    double accounting;      // largest relative disagreement of the two CPU accountings
+    double control_drift;   // largest coefficient of variation of the control's cost over blocks
+    double headroom_gain;   // largest rise of the rate with more concurrency
+    double refused_samples; // largest share of an arm's samples that may be refused
+    uint64_t errors;        // per sample
+    double margin;          // equivalence margin of verdicts
+};
+
+struct tlc_plan {
+    char *name, *question, *workload, *file;
+    struct tlc_arm *arms; // arms[0] is the baseline
+    size_t arm_count;
+    int control; // index of the control arm; -1: none
+    struct tlc_schedule schedule;
+    struct tlc_limits limits;
+};
+
+// Reads and validates a plan file. Errors: "plan: FILE:LINE: what is wrong; what to write instead".
+enum tlc_status tlc_plan_read(const char *path, struct tlc_plan **plan,
+                              struct tlc_error *error) TLC_CHECKED;
+// The same from text; `name` stands for the file in errors.
+enum tlc_status tlc_plan_parse(const char *text, size_t count, const char *name,
+                               struct tlc_plan **plan, struct tlc_error *error) TLC_CHECKED;
+void tlc_plan_free(struct tlc_plan *plan);
+// The short form of a plan for `--quick`: the same arms, about 30 s of measuring.
+void tlc_plan_make_quick(struct tlc_plan *plan);
+// Seconds of measuring (slices and warm-ups), for progress and for messages.
+double tlc_plan_seconds(const struct tlc_plan *plan);
+// What the result stores, and back (for --continue and report).
+json_t *tlc_plan_to_json(const struct tlc_plan *plan);
+enum tlc_status tlc_plan_from_json(const json_t *json, struct tlc_plan **plan,
+                                   struct tlc_error *error) TLC_CHECKED;
+// Finds a plan by name in the folders of plans (TLSCOST_PLANS, beside the program, installed);
+// *path is the caller's to free. A path to a file is taken as it is.
+enum tlc_status tlc_plan_find(const char *name, char **path, struct tlc_error *error) TLC_CHECKED;
+
+// The order of arms in one round: `order[0..arm_count)`. Rotates by one arm each round and reverses
+// every second round, so that each arm visits each position and follows each neighbour in both
+// directions.
+void tlc_schedule_order(size_t arm_count, unsigned block, unsigned round, size_t *order);
+
+#endif

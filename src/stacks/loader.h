@@ -1,0 +1,35 @@
+// Finds and loads stack plug-ins. Each is opened with its symbols kept to itself (RTLD_LOCAL).
+#ifndef TLC_STACKS_LOADER_H
+#define TLC_STACKS_LOADER_H
+
+#include <jansson.h>
+#include <stddef.h>
+
+#include "base/error.h"
+#include "tlscost/stack.h"
+
+struct tlc_stack_plugin {
+    const struct tlc_stack *stack; // the plug-in's table
+    char *id;                      // file name without ".so": "openssl", "openssl-3.6.5"
+    char *path;                    // absolute path of the file
+    void *handle;
+};
+
+// Loads a plug-in by id or path. Folders searched: TLSCOST_STACKS (colon-separated), "stacks"
+// beside the program, the installed plug-in folder. The error lists what was found where. A plug-in
+// stays loaded until the process ends; loading it twice gives the same object.
+enum tlc_status tlc_stack_load(const char *id, const struct tlc_stack_plugin **plugin,
+                               struct tlc_error *error) TLC_CHECKED;
+// Ids of all plug-ins found, sorted; NULL-terminated, free with tlc_stack_ids_free.
+char **tlc_stack_ids(void);
+void tlc_stack_ids_free(char **ids);
+// What a result stores of a plug-in: id, name, version, build, sha256 of the file and the recipe's
+// manifest (null when there is none). The caller owns the reference.
+json_t *tlc_stack_describe(const struct tlc_stack_plugin *plugin);
+// Handshakes in memory with every version, group and key type the library says it supports, data
+// echoed both ways. On failure the error names the first combination that broke. `rows` (may be
+// NULL) gets one object per combination {version, group, certificate, ok, reason}.
+enum tlc_status tlc_stack_self_test(const struct tlc_stack_plugin *plugin, json_t **rows,
+                                    struct tlc_error *error) TLC_CHECKED;
+
+#endif

@@ -1,0 +1,67 @@
+// What a slice runs, behind one contract. The orchestrator, schedule, checks, journal, statistics
+// and reports know workloads only through it.
+#ifndef TLC_WORKLOAD_WORKLOAD_H
+#define TLC_WORKLOAD_WORKLOAD_H
+
+#include <jansson.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "plan/plan.h"
+
+struct tlc_workload_setup {
+    const struct tlc_plan *plan;
+    const char *work_directory; // certificates, logs; exists, 0700
+    cpu_set_t server_cpus, generator_cpus;
+};
+
+// Figures of one slice. Sums over slices are sums of these.
+struct tlc_slice {
+    uint64_t started, handshakes, in_window, resumed, hello_retry_requests, mismatches, errors;
+    double window_s, span_s;
+    double cost_us;   // server CPU charged to the slice: the process tree's run time, whole
+                      // microseconds not rounded
+    double client_us; // CPU of the client side in the slice
+    json_t
+        *detail; // what the workload wants kept: error kinds, negotiated counts, latencies; owned
+};
+
+// Facts of one arm's stay in a block, taken over all its slices (see evidence/checks.h for their
+// meaning).
+struct tlc_stay {
+    double server_busy, generator_busy, steal, accounting, headroom_gain;
+    uint64_t server_handshakes, listen_overflows, listen_drops;
+    bool server_counts, server_alive;
+    json_t *detail; // server counters, CPU times by field, memory; owned
+};
+
+struct tlc_workload; // state of one kind
+
+struct tlc_workload_kind {
+    const char *name; // "network", "memory", "primitive"
+    // Refuses arms that cannot run, by name, before anything is started.
+    enum tlc_status (*check)(const struct tlc_workload_setup *setup, struct tlc_error *error);
+    enum tlc_status (*open)(const struct tlc_workload_setup *setup, struct tlc_workload **workload,
+                            struct tlc_error *error);
+    // Starts a fresh instance of the arm, warms it up and takes its evidence. The arm stays idle
+    // until a slice.
+    enum tlc_status (*prepare)(struct tlc_workload *workload, size_t arm, json_t **evidence,
+                               struct tlc_error *error);
+    // One measured window, drained at its end. A dead server is an error; failed handshakes are
+    // counts.
+    enum tlc_status (*slice)(struct tlc_workload *workload, size_t arm, uint64_t duration_us,
+                             uint64_t count, struct tlc_slice *slice, struct tlc_error *error);
+    // Facts over the slices since prepare.
+    enum tlc_status (*stay)(struct tlc_workload *workload, size_t arm, struct tlc_stay *stay,
+                            struct tlc_error *error);
+    void (*release)(struct tlc_workload *workload, size_t arm); // ends the instance
+    void (*close)(struct tlc_workload *workload); // ends everything, children included
+};
+
+const struct tlc_workload_kind *tlc_workload_kind(const char *name); // NULL: unknown
+void tlc_slice_clear(struct tlc_slice *slice);
+void tlc_stay_clear(struct tlc_stay *stay);
+
+#endif
