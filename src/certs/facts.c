@@ -83,3 +83,26 @@ enum tlc_status tlc_certs_facts(const unsigned char *der, size_t count,
     ERR_clear_error();
     return hashed ? TLC_OK : tlc_certs_fail(error, "certificate: SHA-256");
 }
+
+enum tlc_status tlc_certs_facts_pem(const char *pem, struct tlc_certs_facts *facts,
+                                    size_t *chain_count, size_t *chain_bytes,
+                                    struct tlc_error *error)
+{
+    unsigned char *der = NULL;
+    size_t bytes = 0;
+    STACK_OF(X509) *chain = tlc_certs_parse_chain(pem);
+    if (!chain)
+        return tlc_fail(error, TLC_ENVIRONMENT, "certificate: PEM text: holds no certificate");
+    for (int i = 0; i < sk_X509_num(chain); i++)
+        bytes += (size_t)i2d_X509(sk_X509_value(chain, i), NULL);
+    int first = i2d_X509(sk_X509_value(chain, 0), &der);
+    enum tlc_status status = first > 0 ? tlc_certs_facts(der, (size_t)first, facts, error)
+                                       : tlc_certs_fail(error, "certificate: encode");
+    if (chain_count)
+        *chain_count = (size_t)sk_X509_num(chain);
+    if (chain_bytes)
+        *chain_bytes = bytes;
+    OPENSSL_free(der);
+    sk_X509_pop_free(chain, X509_free);
+    return status;
+}

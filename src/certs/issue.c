@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <openssl/bio.h>
-#include <openssl/pem.h>
 #include <openssl/rand.h>
 #include <openssl/x509v3.h>
 
@@ -212,32 +210,4 @@ enum tlc_status tlc_certs_issue(const struct tlc_certs_request *request,
     }
     X509_free(made);
     return tlc_certs_fail(error, "certs: make a certificate: %s", request->common_name);
-}
-
-static char *take_text(BIO *memory)
-{
-    char *bytes;
-    long count = BIO_get_mem_data(memory, &bytes);
-    return count > 0 ? strndup(bytes, (size_t)count) : NULL;
-}
-
-char *tlc_certs_pem_chain(X509 *const *chain, size_t count)
-{
-    BIO *memory = BIO_new(BIO_s_mem());
-    bool good = memory != NULL;
-    for (size_t i = 0; good && i < count; i++)
-        good = PEM_write_bio_X509(memory, chain[i]) == 1;
-    char *text = good ? take_text(memory) : NULL;
-    BIO_free(memory);
-    return text;
-}
-
-char *tlc_certs_pem_key(const EVP_PKEY *key)
-{
-    BIO *memory = BIO_new(BIO_s_secmem());
-    char *text = NULL;
-    if (memory && PEM_write_bio_PKCS8PrivateKey(memory, key, NULL, NULL, 0, NULL, NULL) == 1)
-        text = take_text(memory);
-    BIO_free(memory);
-    return text;
 }

@@ -13,6 +13,8 @@
 // Sets `error` to the formatted text followed by libcrypto's own reason, and empties its queue.
 enum tlc_status tlc_certs_fail(struct tlc_error *error, const char *format, ...) TLC_PRINTF(2, 3);
 
+// Refuses a key type name, listing the known ones.
+enum tlc_status tlc_certs_name_unknown(const char *name, struct tlc_error *error) TLC_CHECKED;
 // A fresh key of a known key type name; the caller owns it.
 enum tlc_status tlc_certs_key_new(const char *name, EVP_PKEY **key,
                                   struct tlc_error *error) TLC_CHECKED;
@@ -49,5 +51,9 @@ enum tlc_status tlc_certs_hosts_check(const char *const *extra_hosts,
 // PEM text (NUL-terminated, the caller frees it), NULL when memory runs out.
 char *tlc_certs_pem_chain(X509 *const *chain, size_t count);
 char *tlc_certs_pem_key(const EVP_PKEY *key);
+// All certificates of a text, in order; NULL when there is none. sk_X509_pop_free frees it.
+STACK_OF(X509) * tlc_certs_parse_chain(const char *pem);
+// NULL when there is none, it is broken or it is encrypted.
+EVP_PKEY *tlc_certs_parse_key(const char *pem);
 
 #endif

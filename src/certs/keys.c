@@ -65,7 +65,7 @@ enum tlc_status tlc_certs_fail(struct tlc_error *error, const char *format, ...)
                     reason ? reason : "libcrypto gave no reason");
 }
 
-static enum tlc_status unknown_name(const char *name, struct tlc_error *error)
+enum tlc_status tlc_certs_name_unknown(const char *name, struct tlc_error *error)
 {
     char known[256] = "";
     size_t used = 0;
@@ -89,7 +89,7 @@ enum tlc_status tlc_certs_key_new(const char *name, EVP_PKEY **key, struct tlc_e
 {
     *key = NULL;
     if (!tlc_certs_name_known(name))
-        return unknown_name(name, error);
+        return tlc_certs_name_unknown(name, error);
     for (size_t i = 0; i < KEY_TYPES && !*key; i++)
         if (!strcmp(key_types[i].name, name))
             *key = generate(&key_types[i]);
