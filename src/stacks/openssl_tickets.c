@@ -187,9 +187,9 @@ bool openssl_offer_session(struct tlc_stack_connection *connection,
 {
     const unsigned char *at = bytes;
 #if OPENSSL_VERSION_NUMBER >= 0x30200000L
-    SSL_SESSION *session =
-        count > INT32_MAX ? NULL
-                          : d2i_SSL_SESSION_ex(NULL, &at, (long)count, context->library, NULL);
+    SSL_SESSION *session = count > INT32_MAX
+                               ? NULL
+                               : d2i_SSL_SESSION_ex(NULL, &at, (long)count, context->library, NULL);
 #else
     (void)context;
     SSL_SESSION *session = count > INT32_MAX ? NULL : d2i_SSL_SESSION(NULL, &at, (long)count);
