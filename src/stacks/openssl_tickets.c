@@ -160,14 +160,25 @@ int openssl_keep_session(SSL *ssl, SSL_SESSION *session)
     return 1; // the reference is ours now
 }
 
+// OpenSSL does not call back for a ticket renewed in a TLS 1.2 resumption (RFC 5077, 3.3).
+static void take_renewed_session(struct tlc_stack_connection *connection)
+{
+    if (connection->session || !connection->wire.ticket || !SSL_is_init_finished(connection->ssl))
+        return;
+    connection->session = SSL_get1_session(connection->ssl);
+    connection->tickets += connection->session != NULL;
+}
+
 size_t openssl_tickets_received(struct tlc_stack_connection *connection)
 {
+    take_renewed_session(connection);
     return connection->tickets;
 }
 
 size_t openssl_session_export(struct tlc_stack_connection *connection, uint8_t *bytes,
                               size_t capacity)
 {
+    take_renewed_session(connection);
     if (!connection->session || !SSL_SESSION_is_resumable(connection->session))
         return 0;
     int needed = i2d_SSL_SESSION(connection->session, NULL);
