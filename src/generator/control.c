@@ -9,7 +9,7 @@
 #include "generator/generator.h"
 
 struct prepared {
-    json_int_t id;
+    json_int_t id = 0;
     struct tlc_target *target;
 };
 
@@ -38,7 +38,7 @@ static enum tlc_status read_id(const json_t *request, json_int_t *id, struct tlc
 static enum tlc_status prepare(struct serving *serving, const json_t *request, json_t *answer,
                                struct tlc_error *error)
 {
-    json_int_t id;
+    json_int_t id = 0;
     if (read_id(request, &id, error) != TLC_OK)
         return TLC_USAGE;
     if (find(serving, id))
@@ -71,7 +71,7 @@ static enum tlc_status prepare(struct serving *serving, const json_t *request, j
 static enum tlc_status find_target(struct serving *serving, const json_t *request,
                                    struct prepared **prepared, struct tlc_error *error)
 {
-    json_int_t id;
+    json_int_t id = 0;
     if (read_id(request, &id, error) != TLC_OK)
         return TLC_USAGE;
     *prepared = find(serving, id);
