@@ -1,4 +1,5 @@
 // The life of one connection: handshake, echo (or HTTP), close. Belongs to one worker.
+// It is private to the room.
 #ifndef TLC_SERVER_CONNECTION_H
 #define TLC_SERVER_CONNECTION_H
 

@@ -1,5 +1,6 @@
 // The control thread: signals, framed messages (docs/control.md), waiting for a settled server. It
 // sleeps in poll while nobody asks anything.
+// It is private to the room.
 #ifndef TLC_SERVER_CONTROL_H
 #define TLC_SERVER_CONTROL_H
 

@@ -1,4 +1,5 @@
 // Counters of a worker: written by that worker only, read by the control thread at any time.
+// It is private to the room.
 #ifndef TLC_SERVER_COUNTERS_H
 #define TLC_SERVER_COUNTERS_H
 

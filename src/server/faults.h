@@ -1,4 +1,5 @@
 // Misbehaviour on purpose (serve --fault); not looked at unless asked for.
+// It is private to the room.
 #ifndef TLC_SERVER_FAULTS_H
 #define TLC_SERVER_FAULTS_H
 

@@ -1,4 +1,5 @@
 // Just enough HTTP/1.1 (RFC 9112) that curl and browsers are content with a handshake server.
+// It is private to the room.
 #ifndef TLC_SERVER_HTTP_H
 #define TLC_SERVER_HTTP_H
 

@@ -1,4 +1,5 @@
 // Listening sockets: addresses as text, and back.
+// It is private to the room.
 #ifndef TLC_SERVER_LISTENER_H
 #define TLC_SERVER_LISTENER_H
 

@@ -1,4 +1,5 @@
 // Refuses, by name, what the stack cannot serve.
+// It is private to the room.
 #ifndef TLC_SERVER_SUPPORT_H
 #define TLC_SERVER_SUPPORT_H
 

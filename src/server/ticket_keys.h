@@ -1,4 +1,5 @@
 // One ticket key as text.
+// It is private to the room.
 #ifndef TLC_SERVER_TICKET_KEYS_H
 #define TLC_SERVER_TICKET_KEYS_H
 

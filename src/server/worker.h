@@ -1,5 +1,6 @@
 // A worker: one thread with an epoll loop of its own. It accepts, drives its connections and
 // counts; nothing on its path is shared with another worker but the listening socket.
+// It is private to the room.
 #ifndef TLC_SERVER_WORKER_H
 #define TLC_SERVER_WORKER_H
 
