@@ -6,7 +6,6 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "generator/generator.h"
 #include "stacks/loader.h"
 
 struct tlc_probe_options {
