@@ -38,8 +38,6 @@ static void expect_what_was_asked(struct tlc_load_options *options)
     if (options->alpn && options->alpn[0] && !options->alpn[1])
         snprintf(expect->alpn, sizeof expect->alpn, "%s", options->alpn[0]);
     expect->resumed = target->resume_ratio > 0 ? -1 : 0;
-    if (target->resume_ratio > 0 && !target->psk_modes)
-        target->psk_modes = TLC_PSK_DHE_KE;
 }
 
 static enum tlc_status complete_options(struct tlc_load_options *options)
@@ -152,7 +150,7 @@ static int serve_control(struct tlc_error *error)
 int tlc_cmd_load(int argc, char **argv)
 {
     struct tlc_load_options options = {
-        .target = {.verify_every = 1000},
+        .target = {.verify_every = 1000, .psk_modes = TLC_PSK_DHE_KE},
         .slice = {.concurrency = 128, .keep_latencies = true},
     };
     argp_err_exit_status = TLC_USAGE;
