@@ -33,7 +33,7 @@ def mutants(document):
         ("campaign",),
     ]
     optional = {"file", "workload", "levers", "control", "rate_ratio", "client_us"}
-    optional |= {"signature", "alpn", "verified", "address", "chain", "tickets", "bytes", "time_us"}
+    optional |= {"signature", "alpn", "verified", "address", "server_name", "verification", "client", "chain", "tickets", "bytes", "time_us"}
     for place in places:
         target = document
         for step in place:
