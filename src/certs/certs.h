@@ -1,9 +1,12 @@
 // The test CA and its leaves, made with libcrypto and kept in a folder:
 //   ca.pem, ca.key                    RSA-2048 CA (self-signed)
 //   intermediate-1.pem ...            optional intermediate CAs
-//   NAME.pem, NAME.key                leaf chain (leaf first, intermediates behind it) and PKCS#8
-//   key client-NAME.pem, client-NAME.key  optional client certificates
-// Leaves have equal validity and equal extensions, so that only the key and signature differ.
+//   NAME.pem, NAME.key                leaf chain (leaf first, intermediates behind it), PKCS#8 key
+//   client-NAME.pem, client-NAME.key  optional client certificates
+//   manifest.json                     the options and validity that all of them share
+// Leaves have equal validity and equal extensions, so that only the key and its name differ. The
+// subject of a leaf is CN=tlscost NAME, of a client certificate CN=tlscost client NAME. Every CA
+// signs with RSA-2048 and SHA-256.
 #ifndef TLC_CERTS_CERTS_H
 #define TLC_CERTS_CERTS_H
 
@@ -21,10 +24,21 @@ struct tlc_certs_options {
     unsigned days;          // validity; 0: 30
     const char *client;     // key type of a client certificate; NULL: none
     bool force;             // remake even what is still good
+    // Told of every leaf and client certificate once it is there: its file name without suffix and
+    // whether it was made now or was still good. NULL: nobody.
+    void (*note)(const char *name, bool made, void *context);
+    void *note_context;
 };
 
-// Makes what is missing, near expiry (a third of its validity left) or made with other options.
-// *made (may be NULL) gets the number of certificates written.
+#define TLC_CERTS_DEFAULT_DAYS      30u
+#define TLC_CERTS_MAX_DAYS          3650u
+#define TLC_CERTS_MAX_INTERMEDIATES 6u
+
+// Makes what is missing or broken. When the folder is near expiry (a third of its validity left) or
+// was made with other hosts, intermediates or days, everything in it is made again, also what
+// `names` does not list: the certificates of one folder always stay comparable. Several processes
+// may call it at once for one folder. A folder whose CA is not of tlscost's making is refused
+// unless `force` is set. *made (may be NULL) gets the number of certificates written, CAs included.
 enum tlc_status tlc_certs_make(const struct tlc_certs_options *options, size_t *made,
                                struct tlc_error *error) TLC_CHECKED;
 // Key type names known to this build: "ecdsa-p256", ..., "mldsa-87"; NULL past the end.
@@ -32,6 +46,8 @@ const char *tlc_certs_name_at(size_t index);
 bool tlc_certs_name_known(const char *name);
 
 // A certificate with its key as PEM text, read from the folder. Free with tlc_certs_pair_free.
+// `name` is a file name without suffix ("ecdsa-p256", "client-ed25519", or a user's own); a key
+// that does not belong to its certificate is an error.
 struct tlc_certs_pair {
     char *chain_pem, *key_pem, *ca_pem;
 };
@@ -52,5 +68,10 @@ struct tlc_certs_facts {
 };
 enum tlc_status tlc_certs_facts(const unsigned char *der, size_t count,
                                 struct tlc_certs_facts *facts, struct tlc_error *error) TLC_CHECKED;
+// The same of the first certificate of a PEM text; *chain_count and *chain_bytes (may be NULL) get
+// how many certificates the text holds and the sum of their DER sizes, as sent on the wire.
+enum tlc_status tlc_certs_facts_pem(const char *pem, struct tlc_certs_facts *facts,
+                                    size_t *chain_count, size_t *chain_bytes,
+                                    struct tlc_error *error) TLC_CHECKED;
 
 #endif
