@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 // Everything the checks look at for one sample (an arm in one block). Shares are 0..1; a negative
-// share means "not measured" and passes only where noted.
+// share means "not measured" and fails its check unless the limit switches the check off.
 struct tlc_sample_facts {
     // negotiated parameters: asked and seen on every handshake of the sample
     uint64_t handshakes, started, mismatches, hello_retry_requests, resumed;
@@ -19,8 +19,9 @@ struct tlc_sample_facts {
     bool certificate_matches;
     const char *certificate_difference;
     // load
-    double generator_busy, server_busy, headroom_gain;
-    uint64_t errors; // of all kinds, client side
+    double generator_busy, server_busy;
+    double headroom_gain; // negative: the rate fell, which passes; NaN: not measured, not applied
+    uint64_t errors;      // of all kinds, client side
     bool server_alive;
     uint64_t server_handshakes; // as the server counts
     bool server_counts; // false: an external server without counters, the comparison is skipped
@@ -30,6 +31,8 @@ struct tlc_sample_facts {
     double accounting; // |process tree - /proc/stat| / process tree
 };
 
+// What switches a check off (it is then "not applied"): generator_busy, steal or accounting of 1 or
+// more, server_busy of 0 or less, an infinite headroom_gain.
 struct tlc_check_limits {
     double generator_busy, server_busy, headroom_gain, steal, accounting;
     uint64_t errors;
@@ -74,10 +77,11 @@ size_t tlc_checks_sample(const struct tlc_sample_facts *facts,
 struct tlc_asked {
     uint16_t version, group, cipher; // 0: any
     bool resumed;
-    const char *alpn;     // NULL: any
-    const char *key_type; // certs.h name
-    const char *subject;  // CN; NULL: any
-    unsigned chain_depth; // certificates on the wire; 0: any
+    bool hello_retry_request; // one is expected; false: none may happen
+    const char *alpn;         // NULL: any
+    const char *key_type;     // certs.h name
+    const char *subject;      // CN; NULL: any
+    unsigned chain_depth;     // certificates on the wire; 0: any
 };
 void tlc_evidence_compare(const json_t *evidence, const struct tlc_asked *asked, char *negotiated,
                           size_t negotiated_bytes, char *certificate, size_t certificate_bytes);

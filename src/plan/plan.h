@@ -55,8 +55,17 @@ struct tlc_limits {
     double margin;          // equivalence margin of verdicts
 };
 
+// What one lever changes against the baseline, for the report.
+struct tlc_lever {
+    char *name;  // as in tlc_arm.lever
+    char *key;   // the arm's key it changes: "certificate", "groups", ...
+    char *pulls; // what it costs the user to pull it, one sentence; NULL: not told
+};
+
 struct tlc_plan {
     char *name, *question, *workload, *file;
+    struct tlc_lever *levers; // in the plan's order
+    size_t lever_count;
     struct tlc_arm *arms; // arms[0] is the baseline
     size_t arm_count;
     int control; // index of the control arm; -1: none
@@ -73,7 +82,7 @@ enum tlc_status tlc_plan_parse(const char *text, size_t count, const char *name,
 void tlc_plan_free(struct tlc_plan *plan);
 // The short form of a plan for `--quick`: the same arms, about 30 s of measuring.
 void tlc_plan_make_quick(struct tlc_plan *plan);
-// Seconds of measuring (slices and warm-ups), for progress and for messages.
+// Seconds of slices, warm-ups and settle times, for progress and for messages.
 double tlc_plan_seconds(const struct tlc_plan *plan);
 // What the result stores, and back (for --continue and report).
 json_t *tlc_plan_to_json(const struct tlc_plan *plan);
@@ -82,10 +91,20 @@ enum tlc_status tlc_plan_from_json(const json_t *json, struct tlc_plan **plan,
 // Finds a plan by name in the folders of plans (TLSCOST_PLANS, beside the program, installed);
 // *path is the caller's to free. A path to a file is taken as it is.
 enum tlc_status tlc_plan_find(const char *name, char **path, struct tlc_error *error) TLC_CHECKED;
+// The paths of all plans in those folders, a name once (the first folder wins), sorted by name.
+// NULL-terminated; free with tlc_plan_list_free.
+char **tlc_plan_list(void);
+void tlc_plan_list_free(char **paths);
+// The value of an arm's key ("certificate", "workers", ...) as a plan spells it, in `text`. False
+// when the arm has no such key; "none" stands for what is not set.
+bool tlc_arm_value(const struct tlc_arm *arm, const char *key, char *text, size_t bytes);
+// The i-th key of an arm, in the order of docs/plan.md; NULL past the end.
+const char *tlc_arm_key_at(size_t index);
 
-// The order of arms in one round: `order[0..arm_count)`. Rotates by one arm each round and reverses
-// every second round, so that each arm visits each position and follows each neighbour in both
-// directions.
+// The order of arms in one round: `order[0..arm_count)`. Every second round is reversed and every
+// pair of rounds starts one arm further, so that over 2 * arm_count rounds each arm visits each
+// position twice and follows each neighbour in both directions. Blocks start at different arms, and
+// every second block with a reversed round.
 void tlc_schedule_order(size_t arm_count, unsigned block, unsigned round, size_t *order);
 
 #endif

@@ -13,7 +13,8 @@
 
 struct tlc_workload_setup {
     const struct tlc_plan *plan;
-    const char *work_directory; // certificates, logs; exists, 0700
+    const char *work_directory;        // logs; exists, 0700
+    const char *certificate_directory; // test certificates are made and kept below it
     cpu_set_t server_cpus, generator_cpus;
 };
 
@@ -31,7 +32,7 @@ struct tlc_slice {
 // Facts of one arm's stay in a block, taken over all its slices (see evidence/checks.h for their
 // meaning).
 struct tlc_stay {
-    double server_busy, generator_busy, steal, accounting, headroom_gain;
+    double server_busy, generator_busy, steal, accounting;
     uint64_t server_handshakes, listen_overflows, listen_drops;
     bool server_counts, server_alive;
     json_t *detail; // server counters, CPU times by field, memory; owned
@@ -52,7 +53,8 @@ struct tlc_workload_kind {
     // One measured window, drained at its end. A dead server is an error; failed handshakes are
     // counts.
     enum tlc_status (*slice)(struct tlc_workload *workload, size_t arm, uint64_t duration_us,
-                             uint64_t count, struct tlc_slice *slice, struct tlc_error *error);
+                             uint64_t count, unsigned concurrency, struct tlc_slice *slice,
+                             struct tlc_error *error);
     // Facts over the slices since prepare.
     enum tlc_status (*stay)(struct tlc_workload *workload, size_t arm, struct tlc_stay *stay,
                             struct tlc_error *error);

@@ -1,0 +1,39 @@
+// The orchestrator: blocks of fresh instances, rounds of slices in turning order, checks, journal,
+// summary.
+#ifndef TLC_CAMPAIGN_CAMPAIGN_H
+#define TLC_CAMPAIGN_CAMPAIGN_H
+
+#include <jansson.h>
+#include <sched.h>
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "plan/plan.h"
+
+struct tlc_campaign_options {
+    const struct tlc_plan *plan;
+    const char *work_directory;        // logs; exists
+    const char *certificate_directory; // test certificates are made and kept below it
+    const char *journal; // file that keeps finished samples; must not exist unless `go_on`
+    bool go_on;          // continue the campaign of `journal`
+    cpu_set_t server_cpus, generator_cpus;
+    // Told after every slice: how far the campaign is (0..1) and seconds left; NULL: nobody
+    // listens.
+    void (*progress)(void *user, double done, double seconds_left, unsigned block, const char *arm);
+    void *user;
+};
+
+// Runs the campaign and builds its result document. On an interruption (tlc_campaign_interrupt) the
+// result holds what was finished and the status is TLC_INTERRUPTED; when arms or the campaign are
+// refused by checks it is TLC_REFUSED. *result is NULL only when nothing can be said.
+enum tlc_status tlc_campaign_run(const struct tlc_campaign_options *options, json_t **result,
+                                 struct tlc_error *error) TLC_CHECKED;
+// Asks a running campaign to stop after its slice (async-signal-safe).
+void tlc_campaign_interrupt(void);
+
+// Puts arms, checks, refusals and the verdicts of a campaign into `result` from its plan and the
+// samples of its journal (an array). Pure: the same samples give the same summary.
+enum tlc_status tlc_campaign_summarise(json_t *result, const struct tlc_plan *plan,
+                                       const json_t *samples, struct tlc_error *error) TLC_CHECKED;
+
+#endif

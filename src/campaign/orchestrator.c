@@ -1,0 +1,318 @@
+#include "campaign/campaign.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "campaign/sample.h"
+#include "measure/clock.h"
+#include "measure/machine.h"
+#include "measure/proc.h"
+#include "result/result.h"
+#include "stacks/loader.h"
+#include "workload/workload.h"
+
+static volatile sig_atomic_t interrupted;
+
+void tlc_campaign_interrupt(void)
+{
+    interrupted = 1;
+}
+
+struct campaign {
+    const struct tlc_campaign_options *options;
+    const struct tlc_plan *plan;
+    const struct tlc_workload_kind *kind;
+    struct tlc_workload_setup setup;
+    struct tlc_workload *workload;
+    struct tlc_journal *journal;
+    json_t *samples;            // finished ones
+    struct tlc_stay *stays;     // facts of the block's stays, one an arm
+    bool *stayed;               // whether stays[arm] was taken
+    struct tlc_sample *running; // of the block, one an arm
+    uint64_t slices_done, slices_todo, started_ns;
+};
+
+static json_t *describe_stacks(const struct tlc_plan *plan)
+{
+    json_t *stacks = json_array();
+    for (size_t i = 0; i < plan->arm_count; i++) {
+        size_t earlier = 0;
+        while (earlier < i && strcmp(plan->arms[earlier].stack, plan->arms[i].stack))
+            earlier++;
+        const struct tlc_stack_plugin *plugin;
+        struct tlc_error ignored;
+        if (earlier == i && tlc_stack_load(plan->arms[i].stack, &plugin, &ignored) == TLC_OK)
+            json_array_append_new(stacks, tlc_stack_describe(plugin));
+    }
+    return stacks;
+}
+
+static void now_text(char *text, size_t capacity)
+{
+    time_t now = time(NULL);
+    struct tm parts;
+    gmtime_r(&now, &parts);
+    strftime(text, capacity, "%Y-%m-%dT%H:%M:%SZ", &parts);
+}
+
+// The journal's first line: all that a result needs besides its samples.
+static json_t *new_header(const struct tlc_campaign_options *options)
+{
+    char server[256], generator[256];
+    tlc_cpus_format(&options->server_cpus, server, sizeof server);
+    tlc_cpus_format(&options->generator_cpus, generator, sizeof generator);
+    json_t *header = tlc_result_new("run", tlc_machine_describe());
+    json_object_set_new(header, "plan", tlc_plan_to_json(options->plan));
+    json_object_set_new(
+        header, "setup",
+        json_pack("{s:s, s:s}", "server_cpus", server, "generator_cpus", generator));
+    json_object_set_new(header, "stacks", describe_stacks(options->plan));
+    return header;
+}
+
+static bool block_finished(const json_t *samples, unsigned block)
+{
+    size_t index;
+    json_t *sample;
+    json_array_foreach((json_t *)(uintptr_t)samples, index,
+                       sample) if ((unsigned)json_integer_value(json_object_get(sample, "block")) ==
+                                   block) return true;
+    return false;
+}
+
+// A block killed between two appends left some of its samples; it is run again as a whole, so they
+// go.
+static void drop_partial_blocks(json_t *samples, size_t arm_count)
+{
+    for (size_t i = json_array_size(samples); i-- > 0;) {
+        json_int_t block = json_integer_value(json_object_get(json_array_get(samples, i), "block"));
+        size_t same = 0, index;
+        json_t *sample;
+        json_array_foreach(samples, index, sample) same +=
+            json_integer_value(json_object_get(sample, "block")) == block;
+        if (same < arm_count)
+            json_array_remove(samples, i);
+    }
+}
+
+static void tell(struct campaign *campaign, unsigned block, const char *arm)
+{
+    if (!campaign->options->progress || !campaign->slices_todo)
+        return;
+    double done = (double)campaign->slices_done / (double)campaign->slices_todo;
+    double elapsed = (double)(tlc_now_ns() - campaign->started_ns) / 1e9;
+    double left = done > 0 ? elapsed / done * (1 - done) : tlc_plan_seconds(campaign->plan);
+    campaign->options->progress(campaign->options->user, done, left, block, arm);
+}
+
+static void prepare_arm(struct campaign *campaign, size_t arm, unsigned block)
+{
+    struct tlc_sample *sample = &campaign->running[arm];
+    struct tlc_error why = {0};
+    tlc_sample_begin(sample, campaign->plan, arm, block);
+    if (campaign->kind->prepare(campaign->workload, arm, &sample->evidence, &why) != TLC_OK)
+        snprintf(sample->failure, sizeof sample->failure, "%s", why.text);
+    tell(campaign, block, campaign->plan->arms[arm].name);
+}
+
+static void settle_pause(uint64_t settle_us)
+{
+    struct timespec pause = {.tv_sec = (time_t)(settle_us / 1000000),
+                             .tv_nsec = (long)(settle_us % 1000000) * 1000};
+    if (settle_us)
+        nanosleep(&pause, NULL);
+}
+
+static void run_slice(struct campaign *campaign, size_t arm, unsigned round, size_t position)
+{
+    struct tlc_sample *sample = &campaign->running[arm];
+    struct tlc_slice slice = {0};
+    struct tlc_error why = {0};
+    campaign->slices_done++;
+    if (sample->failure[0])
+        return;
+    settle_pause(campaign->plan->schedule.settle_us);
+    enum tlc_status status =
+        campaign->kind->slice(campaign->workload, arm, campaign->plan->schedule.slice_us, 0,
+                              campaign->plan->arms[arm].concurrency, &slice, &why);
+    if (status == TLC_OK)
+        status = tlc_sample_add(sample, round, position, &slice, &why);
+    if (status != TLC_OK)
+        snprintf(sample->failure, sizeof sample->failure, "%s", why.text);
+    tlc_slice_clear(&slice);
+    tell(campaign, sample->block, campaign->plan->arms[arm].name);
+}
+
+// One more slice with twice the connections: a rate that rises says that the generator held it
+// back.
+static void run_doubled(struct campaign *campaign, size_t arm)
+{
+    struct tlc_sample *sample = &campaign->running[arm];
+    struct tlc_slice slice = {0};
+    struct tlc_error why = {0};
+    campaign->slices_done++;
+    if (sample->failure[0])
+        return;
+    if (campaign->kind->slice(campaign->workload, arm, campaign->plan->schedule.slice_us, 0,
+                              2 * campaign->plan->arms[arm].concurrency, &slice, &why) == TLC_OK &&
+        slice.span_s > 0)
+        sample->rate_doubled = (double)slice.handshakes / slice.span_s;
+    tlc_slice_clear(&slice);
+}
+
+// The facts of a stay are taken before the doubled slice, which belongs to no figure.
+static void take_stay(struct campaign *campaign, size_t arm)
+{
+    struct tlc_error why = {0};
+    campaign->stays[arm] = (struct tlc_stay){0};
+    campaign->stayed[arm] =
+        campaign->running[arm].evidence &&
+        campaign->kind->stay(campaign->workload, arm, &campaign->stays[arm], &why) == TLC_OK;
+}
+
+static enum tlc_status finish_sample(struct campaign *campaign, size_t arm, struct tlc_error *error)
+{
+    json_t *json = tlc_sample_finish(&campaign->running[arm],
+                                     campaign->stayed[arm] ? &campaign->stays[arm] : NULL);
+    enum tlc_status status = tlc_journal_append(campaign->journal, json, error);
+    if (status == TLC_OK)
+        json_array_append(campaign->samples, json);
+    json_decref(json);
+    return status;
+}
+
+static void measure_block(struct campaign *campaign, unsigned block, size_t *order)
+{
+    const struct tlc_plan *plan = campaign->plan;
+    tlc_schedule_order(plan->arm_count, block, 0, order);
+    for (size_t i = 0; i < plan->arm_count && !interrupted; i++)
+        prepare_arm(campaign, order[i], block);
+    for (unsigned round = 0; round < plan->schedule.rounds; round++) {
+        tlc_schedule_order(plan->arm_count, block, round, order);
+        for (size_t i = 0; i < plan->arm_count && !interrupted; i++)
+            run_slice(campaign, order[i], round, i);
+    }
+}
+
+static enum tlc_status run_block(struct campaign *campaign, unsigned block, struct tlc_error *error)
+{
+    const struct tlc_plan *plan = campaign->plan;
+    size_t *order = calloc(plan->arm_count, sizeof *order);
+    if (!order)
+        return tlc_fail(error, TLC_ENVIRONMENT, "campaign: out of memory");
+    enum tlc_status status = TLC_OK;
+    measure_block(campaign, block, order);
+    for (size_t i = 0; i < plan->arm_count; i++) {
+        take_stay(campaign, i);
+        if (!interrupted && plan->limits.headroom_gain > 0)
+            run_doubled(campaign, i);
+    }
+    for (size_t i = 0; i < plan->arm_count; i++) {
+        if (!interrupted && status == TLC_OK)
+            status = finish_sample(campaign, i, error);
+        campaign->kind->release(campaign->workload, i);
+        tlc_stay_clear(&campaign->stays[i]);
+        tlc_sample_clear(&campaign->running[i]);
+    }
+    free(order);
+    return status;
+}
+
+static enum tlc_status run_blocks(struct campaign *campaign, struct tlc_error *error)
+{
+    const struct tlc_schedule *schedule = &campaign->plan->schedule;
+    enum tlc_status status = TLC_OK;
+    uint64_t a_block = campaign->plan->arm_count *
+                       (schedule->rounds + (campaign->plan->limits.headroom_gain > 0 ? 1u : 0u));
+    for (unsigned block = 0; block < schedule->blocks; block++)
+        if (!block_finished(campaign->samples, block))
+            campaign->slices_todo += a_block;
+    campaign->started_ns = tlc_now_ns();
+    for (unsigned block = 0; block < schedule->blocks && status == TLC_OK && !interrupted; block++)
+        if (!block_finished(campaign->samples, block))
+            status = run_block(campaign, block, error);
+    return status;
+}
+
+static enum tlc_status open_journal(struct campaign *campaign, json_t **header,
+                                    struct tlc_error *error)
+{
+    const struct tlc_campaign_options *options = campaign->options;
+    if (options->go_on) {
+        enum tlc_status status = tlc_journal_open(options->journal, header, &campaign->samples,
+                                                  &campaign->journal, error);
+        if (status == TLC_OK)
+            drop_partial_blocks(campaign->samples, campaign->plan->arm_count);
+        return status;
+    }
+    *header = new_header(options);
+    campaign->samples = json_array();
+    return tlc_journal_create(options->journal, *header, &campaign->journal, error);
+}
+
+static enum tlc_status conclude(struct campaign *campaign, json_t *header, json_t **result,
+                                struct tlc_error *error)
+{
+    char finished[32];
+    now_text(finished, sizeof finished);
+    *result = json_deep_copy(header);
+    json_object_set_new(*result, "finished", json_string(finished));
+    json_object_set_new(json_object_get(*result, "setup"), "interrupted",
+                        json_boolean(interrupted));
+    enum tlc_status status =
+        tlc_campaign_summarise(*result, campaign->plan, campaign->samples, error);
+    if (interrupted && (status == TLC_OK || status == TLC_REFUSED))
+        return tlc_fail(error, TLC_INTERRUPTED,
+                        "run: interrupted; what was finished is in the result");
+    return status;
+}
+
+enum tlc_status tlc_campaign_run(const struct tlc_campaign_options *options, json_t **result,
+                                 struct tlc_error *error)
+{
+    struct campaign campaign = {.options = options,
+                                .plan = options->plan,
+                                .kind = tlc_workload_kind(options->plan->workload),
+                                .setup = {.plan = options->plan,
+                                          .work_directory = options->work_directory,
+                                          .certificate_directory = options->certificate_directory,
+                                          .server_cpus = options->server_cpus,
+                                          .generator_cpus = options->generator_cpus}};
+    json_t *header = NULL;
+    *result = NULL;
+    if (!campaign.kind)
+        return tlc_fail(error, TLC_USAGE, "plan '%s': workload '%s': not in this build",
+                        options->plan->name, options->plan->workload);
+    campaign.running = calloc(options->plan->arm_count, sizeof *campaign.running);
+    enum tlc_status status = campaign.running
+                                 ? campaign.kind->check(&campaign.setup, error)
+                                 : tlc_fail(error, TLC_ENVIRONMENT, "campaign: out of memory");
+    if (status == TLC_OK)
+        status = open_journal(&campaign, &header, error);
+    if (status == TLC_OK)
+        status = campaign.kind->open(&campaign.setup, &campaign.workload, error);
+    if (status == TLC_OK)
+        status = run_blocks(&campaign, error);
+    if (campaign.workload)
+        campaign.kind->close(campaign.workload);
+    // Even a campaign that broke off tells what it had finished.
+    if (header && json_array_size(campaign.samples)) {
+        struct tlc_error summary = {0};
+        enum tlc_status concluded =
+            conclude(&campaign, header, result, status == TLC_OK ? error : &summary);
+        if (status == TLC_OK)
+            status = concluded;
+    } else if (status == TLC_OK && interrupted) {
+        status = tlc_fail(error, TLC_INTERRUPTED, "run: interrupted before a block was finished");
+    }
+    tlc_journal_close(campaign.journal);
+    json_decref(campaign.samples);
+    json_decref(header);
+    free(campaign.running);
+    free(campaign.stays);
+    free(campaign.stayed);
+    return status;
+}

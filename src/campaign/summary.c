@@ -1,0 +1,406 @@
+// From samples to figures: intervals over instances, ratios, verdicts, refusals.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "campaign/campaign.h"
+#include "evidence/checks.h"
+#include "stats/stats.h"
+
+enum { MAX_BLOCKS = 1000 };
+static const double CONFIDENCE = 0.95;
+
+// The samples of one arm, by block.
+struct arm_samples {
+    json_t *samples; // array of references
+    double cost[MAX_BLOCKS], rate[MAX_BLOCKS], gain[MAX_BLOCKS];
+    size_t accepted, gains, total;
+};
+
+static double number_of(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+static bool is_accepted(const json_t *sample)
+{
+    return json_is_true(json_object_get(sample, "accepted"));
+}
+
+static void collect(const json_t *samples, size_t arm, struct arm_samples *of)
+{
+    size_t index;
+    json_t *sample;
+    *of = (struct arm_samples){.samples = json_array()};
+    json_array_foreach((json_t *)(uintptr_t)samples, index, sample)
+    {
+        if ((size_t)json_integer_value(json_object_get(sample, "arm_index")) != arm ||
+            of->total == MAX_BLOCKS)
+            continue;
+        json_array_append(of->samples, sample);
+        of->total++;
+        double rate = number_of(sample, "rate"), doubled = number_of(sample, "rate_doubled");
+        if (rate > 0 && doubled > 0)
+            of->gain[of->gains++] = doubled / rate - 1;
+        if (!is_accepted(sample))
+            continue;
+        of->cost[of->accepted] = number_of(sample, "cost_us");
+        of->rate[of->accepted++] = rate;
+    }
+}
+
+static json_t *finite_or_null(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+static json_t *interval_json(struct tlc_interval interval)
+{
+    if (!interval.n || !isfinite(interval.estimate))
+        return json_null();
+    return json_pack("{s:f, s:o, s:o, s:I}", "estimate", interval.estimate, "low",
+                     finite_or_null(interval.low), "high", finite_or_null(interval.high), "n",
+                     (json_int_t)interval.n);
+}
+
+// Positive quantities are averaged on the log scale, where a machine's speed is a shift.
+static struct tlc_interval positive_interval(const double *values, size_t count)
+{
+    double logs[MAX_BLOCKS];
+    for (size_t i = 0; i < count; i++)
+        logs[i] = log(values[i]);
+    struct tlc_interval interval = tlc_signed_rank_interval(logs, count, CONFIDENCE);
+    interval.estimate = exp(interval.estimate);
+    interval.low = exp(interval.low);
+    interval.high = exp(interval.high);
+    return interval;
+}
+
+static const json_t *sample_of_block(const json_t *samples, json_int_t block)
+{
+    size_t index;
+    json_t *sample;
+    json_array_foreach((json_t *)(uintptr_t)samples, index,
+                       sample) if (json_integer_value(json_object_get(sample, "block")) == block &&
+                                   is_accepted(sample)) return sample;
+    return NULL;
+}
+
+enum quantity { COST, RATE };
+
+static double slice_value(const json_t *slice, enum quantity quantity)
+{
+    double handshakes = number_of(slice, "handshakes");
+    return quantity == COST ? number_of(slice, "cost_us") / handshakes
+                            : handshakes / number_of(slice, "span_s");
+}
+
+struct pairs {
+    double *log_ratio;
+    unsigned *instance;
+    size_t count, capacity;
+    unsigned instances;
+};
+
+static bool add_pair(struct pairs *pairs, double log_ratio, unsigned instance)
+{
+    if (pairs->count == pairs->capacity) {
+        size_t capacity = pairs->capacity ? 2 * pairs->capacity : 256;
+        double *ratios = realloc(pairs->log_ratio, capacity * sizeof *ratios);
+        if (ratios)
+            pairs->log_ratio = ratios;
+        unsigned *instances = realloc(pairs->instance, capacity * sizeof *instances);
+        if (instances)
+            pairs->instance = instances;
+        if (!ratios || !instances)
+            return false;
+        pairs->capacity = capacity;
+    }
+    pairs->log_ratio[pairs->count] = log_ratio;
+    pairs->instance[pairs->count++] = instance;
+    return true;
+}
+
+// Pairs the slices of the same round of two samples of the same block.
+static bool pair_rounds(const json_t *mine, const json_t *base, enum quantity quantity,
+                        struct pairs *pairs)
+{
+    size_t before = pairs->count, i, k;
+    json_t *slice, *other;
+    json_array_foreach(json_object_get(mine, "slices"), i, slice)
+    {
+        json_array_foreach(json_object_get(base, "slices"), k, other)
+        {
+            if (json_integer_value(json_object_get(slice, "round")) !=
+                json_integer_value(json_object_get(other, "round")))
+                continue;
+            double ratio = log(slice_value(slice, quantity) / slice_value(other, quantity));
+            if (isfinite(ratio) && !add_pair(pairs, ratio, pairs->instances))
+                return false;
+        }
+    }
+    if (pairs->count > before)
+        pairs->instances++;
+    return true;
+}
+
+struct ratio {
+    struct tlc_interval at_95, at_90;
+};
+
+static struct ratio ratio_of(const struct arm_samples *arm, const struct arm_samples *baseline,
+                             enum quantity quantity)
+{
+    struct pairs pairs = {0};
+    struct ratio ratio = {{NAN, NAN, NAN, 0}, {NAN, NAN, NAN, 0}};
+    bool whole = true;
+    size_t index;
+    json_t *sample;
+    json_array_foreach(arm->samples, index, sample)
+    {
+        const json_t *base = sample_of_block(baseline->samples,
+                                             json_integer_value(json_object_get(sample, "block")));
+        if (whole && base && is_accepted(sample))
+            whole = pair_rounds(sample, base, quantity, &pairs);
+    }
+    if (whole && pairs.count) {
+        ratio.at_95 = tlc_ratio_over_instances(pairs.log_ratio, pairs.instance, pairs.count,
+                                               pairs.instances, CONFIDENCE);
+        ratio.at_90 = tlc_ratio_over_instances(pairs.log_ratio, pairs.instance, pairs.count,
+                                               pairs.instances, 0.9);
+    }
+    free(pairs.log_ratio);
+    free(pairs.instance);
+    return ratio;
+}
+
+static json_t *refusals_of(const struct arm_samples *arm, bool limited)
+{
+    json_t *refused = json_array();
+    for (int check = 0; check < TLC_CHECK_COUNT; check++) {
+        size_t count = 0, index, k;
+        json_t *sample, *name;
+        json_array_foreach(arm->samples, index, sample)
+            json_array_foreach(json_object_get(sample, "refused"), k, name) count +=
+            !strcmp(json_string_value(name), tlc_check_name((enum tlc_check)check));
+        if (check == TLC_CHECK_GENERATOR_LIMITED && limited)
+            count = arm->total;
+        if (count)
+            json_array_append_new(refused, json_pack("{s:s, s:I}", "check",
+                                                     tlc_check_name((enum tlc_check)check), "count",
+                                                     (json_int_t)count));
+    }
+    return refused;
+}
+
+// The generator holds an arm back when more concurrency gives more handshakes: the median gain over
+// the blocks lies above the limit, and, where there are enough blocks, so does the interval's lower
+// end above 0.
+static bool generator_limited(const struct arm_samples *arm, const struct tlc_limits *limits,
+                              double *gain)
+{
+    struct tlc_interval interval = tlc_signed_rank_interval(arm->gain, arm->gains, CONFIDENCE);
+    *gain = arm->gains ? interval.estimate : NAN;
+    if (limits->headroom_gain <= 0 || !arm->gains)
+        return false;
+    return interval.estimate > limits->headroom_gain &&
+           !(interval.low <= 0 && isfinite(interval.low));
+}
+
+struct summary {
+    const struct tlc_plan *plan;
+    struct arm_samples *arms;
+    double worst_gain, control_drift, negative_control;
+    size_t limited, refused_samples;
+    bool negative_failed;
+    json_t *reasons; // why the campaign is refused
+};
+
+static const char *role_of(const struct tlc_plan *plan, size_t arm)
+{
+    return arm == 0 ? "baseline" : (int)arm == plan->control ? "control" : "arm";
+}
+
+static json_t *arm_json(struct summary *summary, size_t index)
+{
+    const struct tlc_plan *plan = summary->plan;
+    const struct arm_samples *arm = &summary->arms[index];
+    double gain;
+    bool limited = generator_limited(arm, &plan->limits, &gain);
+    if (isfinite(gain) && !(gain <= summary->worst_gain))
+        summary->worst_gain = gain;
+    summary->limited += limited;
+    summary->refused_samples += arm->total - arm->accepted;
+    double lost = arm->total ? (double)(arm->total - arm->accepted) / (double)arm->total : 1;
+    bool accepted = arm->accepted && lost <= plan->limits.refused_samples && !limited;
+    struct ratio cost = {{NAN, NAN, NAN, 0}, {NAN, NAN, NAN, 0}}, rate = cost;
+    const char *verdict = index ? "no-claim" : "baseline";
+    if (index && accepted) {
+        cost = ratio_of(arm, &summary->arms[0], COST);
+        rate = ratio_of(arm, &summary->arms[0], RATE);
+        if (cost.at_95.n)
+            verdict = tlc_verdict_name(tlc_verdict_of(cost.at_95, cost.at_90, plan->limits.margin));
+    }
+    if ((int)index == plan->control && cost.at_95.n) {
+        summary->negative_control = cost.at_95.estimate;
+        summary->negative_failed = cost.at_95.low > 1 + plan->limits.margin ||
+                                   cost.at_95.high < 1 / (1 + plan->limits.margin);
+    }
+    if (!accepted)
+        json_array_append_new(
+            summary->reasons,
+            json_sprintf("arm '%s': %zu of %zu samples refused%s", plan->arms[index].name,
+                         arm->total - arm->accepted, arm->total,
+                         limited ? ", and its rate rises with more concurrency" : ""));
+    return json_pack(
+        "{s:s, s:s?, s:s, s:b, s:o, s:o, s:o, s:o, s:o, s:s, s:I, s:o, s:O}", "name",
+        plan->arms[index].name, "lever", plan->arms[index].lever, "role", role_of(plan, index),
+        "accepted", accepted, "refused", refusals_of(arm, limited), "cost_us",
+        accepted ? interval_json(positive_interval(arm->cost, arm->accepted)) : json_null(), "rate",
+        accepted ? interval_json(positive_interval(arm->rate, arm->accepted)) : json_null(),
+        "ratio", interval_json(cost.at_95), "rate_ratio", interval_json(rate.at_95), "verdict",
+        verdict, "instances", (json_int_t)arm->accepted, "headroom_gain", finite_or_null(gain),
+        "samples", arm->samples);
+}
+
+static double limit_of(const struct tlc_limits *limits, enum tlc_check check)
+{
+    switch (check) {
+    case TLC_CHECK_ERRORS:
+        return (double)limits->errors;
+    case TLC_CHECK_LISTEN_OVERFLOW:
+        return 0;
+    case TLC_CHECK_GENERATOR_HEADROOM:
+        return limits->generator_busy;
+    case TLC_CHECK_GENERATOR_LIMITED:
+        return limits->headroom_gain;
+    case TLC_CHECK_SERVER_SATURATED:
+        return limits->server_busy;
+    case TLC_CHECK_STEAL:
+        return limits->steal;
+    case TLC_CHECK_ACCOUNTING:
+        return limits->accounting;
+    case TLC_CHECK_CONTROL_DRIFT:
+        return limits->control_drift;
+    case TLC_CHECK_NEGATIVE_CONTROL:
+        return limits->margin;
+    default:
+        return NAN;
+    }
+}
+
+struct tally {
+    double worst;
+    size_t failed, applied;
+};
+
+// Worst value, failures and applications of one check over all samples.
+static struct tally tally_samples(const json_t *samples, enum tlc_check check)
+{
+    struct tally tally = {.worst = NAN};
+    size_t index, k;
+    json_t *sample, *name;
+    json_array_foreach((json_t *)(uintptr_t)samples, index, sample)
+    {
+        const json_t *values = json_object_get(sample, "check_values");
+        if (!json_object_get(values, tlc_check_name(check)))
+            continue;
+        tally.applied++;
+        double value = number_of(values, tlc_check_name(check));
+        bool worse =
+            check == TLC_CHECK_SERVER_SATURATED ? !(value >= tally.worst) : !(value <= tally.worst);
+        if (isfinite(value) && worse)
+            tally.worst = value;
+        json_array_foreach(json_object_get(sample, "refused"), k, name) tally.failed +=
+            !strcmp(json_string_value(name), tlc_check_name(check));
+    }
+    return tally;
+}
+
+static struct tally tally_of(const struct summary *summary, const json_t *samples,
+                             enum tlc_check check)
+{
+    const struct tlc_limits *limits = &summary->plan->limits;
+    bool control = summary->plan->control >= 0;
+    switch (check) {
+    case TLC_CHECK_GENERATOR_LIMITED:
+        return (struct tally){summary->worst_gain, summary->limited,
+                              limits->headroom_gain > 0 && isfinite(summary->worst_gain)
+                                  ? summary->plan->arm_count
+                                  : 0};
+    case TLC_CHECK_CONTROL_DRIFT:
+        return (struct tally){summary->control_drift,
+                              summary->control_drift > limits->control_drift,
+                              control && isfinite(summary->control_drift)};
+    case TLC_CHECK_NEGATIVE_CONTROL:
+        return (struct tally){summary->negative_control, summary->negative_failed,
+                              control && isfinite(summary->negative_control)};
+    default:
+        return tally_samples(samples, check);
+    }
+}
+
+static json_t *checks_json(struct summary *summary, const json_t *samples)
+{
+    json_t *checks = json_array();
+    for (int i = 0; i < TLC_CHECK_COUNT; i++) {
+        enum tlc_check check = (enum tlc_check)i;
+        struct tally tally = tally_of(summary, samples, check);
+        json_array_append_new(
+            checks,
+            json_pack("{s:s, s:o, s:o, s:I, s:I, s:s}", "name", tlc_check_name(check), "limit",
+                      finite_or_null(limit_of(&summary->plan->limits, check)), "worst",
+                      finite_or_null(tally.worst), "failed", (json_int_t)tally.failed, "applied",
+                      (json_int_t)tally.applied, "remedy", tlc_check_remedy(check)));
+        bool of_campaign = check == TLC_CHECK_CONTROL_DRIFT || check == TLC_CHECK_NEGATIVE_CONTROL;
+        if (of_campaign && tally.failed)
+            json_array_append_new(summary->reasons,
+                                  json_sprintf("%s: %.3g against a limit of %.3g; %s",
+                                               tlc_check_name(check), tally.worst,
+                                               limit_of(&summary->plan->limits, check),
+                                               tlc_check_remedy(check)));
+    }
+    return checks;
+}
+
+static void control_drift(struct summary *summary)
+{
+    summary->control_drift = summary->negative_control = NAN;
+    if (summary->plan->control < 0)
+        return;
+    const struct arm_samples *control = &summary->arms[summary->plan->control];
+    if (control->accepted >= 2)
+        summary->control_drift = tlc_coefficient_of_variation(control->cost, control->accepted);
+}
+
+enum tlc_status tlc_campaign_summarise(json_t *result, const struct tlc_plan *plan,
+                                       const json_t *samples, struct tlc_error *error)
+{
+    struct summary summary = {.plan = plan, .worst_gain = NAN, .reasons = json_array()};
+    summary.arms = calloc(plan->arm_count, sizeof *summary.arms);
+    if (!summary.arms)
+        return tlc_fail(error, TLC_ENVIRONMENT, "summary: out of memory");
+    for (size_t i = 0; i < plan->arm_count; i++)
+        collect(samples, i, &summary.arms[i]);
+    control_drift(&summary);
+    json_t *arms = json_array();
+    for (size_t i = 0; i < plan->arm_count; i++)
+        json_array_append_new(arms, arm_json(&summary, i));
+    json_object_set_new(result, "arms", arms);
+    json_object_set_new(result, "checks", checks_json(&summary, samples));
+    json_object_set_new(result, "refused_samples",
+                        json_integer((json_int_t)summary.refused_samples));
+    bool accepted = json_array_size(summary.reasons) == 0;
+    const char *first = json_string_value(json_array_get(summary.reasons, 0));
+    enum tlc_status status = TLC_OK;
+    if (!accepted)
+        status = tlc_fail(error, TLC_REFUSED, "run: figures refused by checks: %s%s", first,
+                          json_array_size(summary.reasons) > 1 ? "; and more, see the report" : "");
+    json_object_set_new(result, "campaign",
+                        json_pack("{s:b, s:o}", "accepted", accepted, "reasons", summary.reasons));
+    for (size_t i = 0; i < plan->arm_count; i++)
+        json_decref(summary.arms[i].samples);
+    free(summary.arms);
+    return status;
+}

@@ -1,0 +1,313 @@
+// tlscost run: reads a plan, runs its campaign, writes the result and prints the report.
+#include <argp.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/directory.h"
+#include "campaign/campaign.h"
+#include "cli/commands.h"
+#include "cli/common.h"
+#include "measure/machine.h"
+#include "measure/proc.h"
+#include "plan/plan.h"
+#include "report/report.h"
+#include "result/result.h"
+
+struct options {
+    const char *plan, *output, *go_on, *server_cpus, *generator_cpus;
+    uint64_t blocks;
+    bool quick, quiet, keep_logs;
+    struct tlc_error error;
+};
+
+enum {
+    KEY_QUICK = 256,
+    KEY_CONTINUE,
+    KEY_SERVER_CPUS,
+    KEY_GENERATOR_CPUS,
+    KEY_BLOCKS,
+    KEY_KEEP_LOGS
+};
+
+static const struct argp_option argp_options[] = {
+    {"quick", KEY_QUICK, NULL, 0, "The same arms in about 30 seconds of measuring", 0},
+    {"output", 'o', "FILE", 0,
+     "Where the result goes (default: a dated file in the state directory)", 0},
+    {"continue", KEY_CONTINUE, "FILE", 0,
+     "Go on with a campaign that was broken off; FILE is its result file", 0},
+    {"blocks", KEY_BLOCKS, "N", 0, "Fresh servers this many times (at least 6 for intervals)", 0},
+    {"server-cpus", KEY_SERVER_CPUS, "LIST", 0,
+     "CPUs of the servers, for example 2-3 (default: chosen)", 0},
+    {"generator-cpus", KEY_GENERATOR_CPUS, "LIST", 0, "CPUs of the generator and the orchestrator",
+     0},
+    {"quiet", 'q', NULL, 0, "No progress on standard error", 0},
+    {"keep-logs", KEY_KEEP_LOGS, NULL, 0, "Keep the logs of servers and generator, and say where",
+     0},
+    {0},
+};
+
+static error_t parse_option(int key, char *argument, struct argp_state *state)
+{
+    struct options *options = state->input;
+    switch (key) {
+    case KEY_QUICK:
+        options->quick = true;
+        return 0;
+    case 'o':
+        options->output = argument;
+        return 0;
+    case KEY_CONTINUE:
+        options->go_on = argument;
+        return 0;
+    case KEY_BLOCKS:
+        if (tlc_parse_number("--blocks", argument, 1, 1000, &options->blocks, &options->error) !=
+            TLC_OK)
+            argp_error(state, "%s", options->error.text);
+        return 0;
+    case KEY_SERVER_CPUS:
+        options->server_cpus = argument;
+        return 0;
+    case KEY_GENERATOR_CPUS:
+        options->generator_cpus = argument;
+        return 0;
+    case 'q':
+        options->quiet = true;
+        return 0;
+    case KEY_KEEP_LOGS:
+        options->keep_logs = true;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (state->arg_num > 0)
+            argp_error(state, "'%s': one plan at a time", argument);
+        options->plan = argument;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const char documentation[] =
+    "Run a plan: start the servers of all arms, check what they serve, measure in short "
+    "interleaved "
+    "slices, refuse what fails a check, and report costs and ratios with their intervals. PLAN is "
+    "a "
+    "name of 'tlscost plans' or a YAML file (default: levers)."
+    "\vExamples:\n"
+    "  tlscost run --quick -o r.json\n"
+    "  tlscost run plans/groups.yaml --server-cpus 1 --generator-cpus 0\n"
+    "  tlscost run --continue r.json     after a crash or a kill\n\n"
+    "Finished samples are kept in FILE.journal until the result is written, so that nothing is "
+    "lost.";
+
+struct progress {
+    bool terminal, quiet;
+    unsigned last_block;
+    int last_percent;
+};
+
+static void show_progress(void *user, double done, double seconds_left, unsigned block,
+                          const char *arm)
+{
+    struct progress *progress = user;
+    int percent = (int)(done * 100), left = (int)(seconds_left + 0.5);
+    if (progress->quiet || (percent == progress->last_percent && block == progress->last_block))
+        return;
+    if (progress->terminal) {
+        fprintf(stderr, "\r\033[K%3d %%  %d:%02d left  block %u  %s", percent, left / 60, left % 60,
+                block + 1, arm);
+        fflush(stderr);
+    } else if (block != progress->last_block || percent / 10 != progress->last_percent / 10) {
+        fprintf(stderr, "tlscost: %d %% done, %d:%02d left (block %u)\n", percent, left / 60,
+                left % 60, block + 1);
+    }
+    progress->last_block = block;
+    progress->last_percent = percent;
+}
+
+static void on_signal(int number)
+{
+    (void)number;
+    tlc_campaign_interrupt();
+}
+
+static void catch_signals(void)
+{
+    struct sigaction action = {.sa_handler = on_signal};
+    sigemptyset(&action.sa_mask);
+    action.sa_flags = SA_RESTART;
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGHUP, &action, NULL);
+    signal(SIGPIPE, SIG_IGN);
+}
+
+static enum tlc_status choose_cpus(const struct options *options,
+                                   struct tlc_campaign_options *campaign, struct tlc_error *error)
+{
+    enum tlc_status status = TLC_OK;
+    if (!options->server_cpus || !options->generator_cpus)
+        status = tlc_machine_split_cpus(&campaign->server_cpus, &campaign->generator_cpus, error);
+    if (status == TLC_OK && options->server_cpus)
+        status = tlc_cpus_parse(options->server_cpus, &campaign->server_cpus, error);
+    if (status == TLC_OK && options->generator_cpus)
+        status = tlc_cpus_parse(options->generator_cpus, &campaign->generator_cpus, error);
+    // The orchestrator sleeps while a slice runs, and wakes away from the servers.
+    if (status == TLC_OK &&
+        sched_setaffinity(0, sizeof campaign->generator_cpus, &campaign->generator_cpus))
+        status = tlc_fail_errno(error, "run: pin to the generator's CPUs");
+    return status;
+}
+
+// The plan of a journal that is continued, so that a changed file cannot mix two plans.
+static enum tlc_status plan_of_journal(const char *journal, struct tlc_plan **plan,
+                                       struct tlc_error *error)
+{
+    json_t *header, *entries;
+    struct tlc_journal *opened;
+    enum tlc_status status = tlc_journal_open(journal, &header, &entries, &opened, error);
+    if (status != TLC_OK)
+        return status;
+    tlc_journal_close(opened);
+    status = tlc_plan_from_json(json_object_get(header, "plan"), plan, error);
+    json_decref(header);
+    json_decref(entries);
+    return status;
+}
+
+static enum tlc_status read_plan(const struct options *options, const char *journal,
+                                 struct tlc_plan **plan, struct tlc_error *error)
+{
+    if (options->go_on) {
+        if (options->plan)
+            return tlc_fail(error, TLC_USAGE,
+                            "run: --continue takes its plan from the journal; leave out '%s'",
+                            options->plan);
+        return plan_of_journal(journal, plan, error);
+    }
+    char *path = NULL;
+    enum tlc_status status = tlc_plan_find(options->plan ? options->plan : "levers", &path, error);
+    if (status == TLC_OK)
+        status = tlc_plan_read(path, plan, error);
+    free(path);
+    if (status == TLC_OK && options->quick)
+        tlc_plan_make_quick(*plan);
+    if (status == TLC_OK && options->blocks)
+        (*plan)->schedule.blocks = (unsigned)options->blocks;
+    return status;
+}
+
+// Default result file: STATE/tlscost/PLAN-DATE.json.
+static enum tlc_status choose_output(const struct options *options, const char *plan, char *path,
+                                     size_t capacity, struct tlc_error *error)
+{
+    if (options->go_on || options->output) {
+        snprintf(path, capacity, "%s", options->go_on ? options->go_on : options->output);
+        return TLC_OK;
+    }
+    char directory[512], stamp[32];
+    enum tlc_status status =
+        tlc_directory_of_user(TLC_DIRECTORY_STATE, directory, sizeof directory, error);
+    if (status != TLC_OK)
+        return status;
+    const char *name = strrchr(plan, '/') ? strrchr(plan, '/') + 1 : plan;
+    time_t now = time(NULL);
+    struct tm parts;
+    localtime_r(&now, &parts);
+    strftime(stamp, sizeof stamp, "%Y%m%d-%H%M%S", &parts);
+    snprintf(path, capacity, "%s/%.*s-%s.json", directory, (int)strcspn(name, "."), name, stamp);
+    return TLC_OK;
+}
+
+static int finish(enum tlc_status status, json_t *result, const char *output, const char *journal,
+                  const struct progress *progress, struct tlc_error *error)
+{
+    if (progress->terminal && !progress->quiet)
+        fprintf(stderr, "\r\033[K");
+    if (!result)
+        return tlc_report_error(error);
+    struct tlc_error writing = {0};
+    if (tlc_result_write(result, output, &writing) != TLC_OK) {
+        fprintf(stderr, "tlscost: the samples are kept in %s\n", journal);
+        return tlc_report_error(&writing);
+    }
+    // An interrupted or broken campaign keeps its journal, for --continue.
+    if (status == TLC_OK || status == TLC_REFUSED)
+        remove(journal);
+    struct tlc_error printing = {0};
+    if (tlc_report_write(result, "terminal", stdout, &printing) != TLC_OK)
+        return tlc_report_error(&printing);
+    printf("\nResult: %s\n", output);
+    if (status != TLC_OK && status != TLC_REFUSED)
+        printf("To go on: tlscost run --continue %s\n", output);
+    return status == TLC_OK ? TLC_OK : tlc_report_error(error);
+}
+
+static enum tlc_status run_campaign(const struct options *options, struct tlc_plan *plan,
+                                    const char *journal, struct progress *progress, json_t **result,
+                                    struct tlc_error *error)
+{
+    char cache[512], work[640];
+    struct tlc_campaign_options campaign = {.plan = plan,
+                                            .journal = journal,
+                                            .go_on = options->go_on,
+                                            .progress = show_progress,
+                                            .user = progress};
+    enum tlc_status status = tlc_directory_of_user(TLC_DIRECTORY_CACHE, cache, sizeof cache, error);
+    if (status == TLC_OK)
+        status = tlc_directory_temporary("tlscost-run", work, sizeof work, error);
+    if (status != TLC_OK)
+        return status;
+    campaign.certificate_directory = cache;
+    campaign.work_directory = work;
+    status = choose_cpus(options, &campaign, error);
+    if (status == TLC_OK) {
+        if (!progress->quiet)
+            fprintf(stderr,
+                    "tlscost: plan '%s': %zu arms, %u blocks of fresh servers, about %.0f s\n",
+                    plan->name, plan->arm_count, plan->schedule.blocks, tlc_plan_seconds(plan));
+        status = tlc_campaign_run(&campaign, result, error);
+    }
+    if (options->keep_logs)
+        fprintf(stderr, "tlscost: logs are in %s\n", work);
+    else
+        tlc_directory_remove(work);
+    return status;
+}
+
+int tlc_cmd_run(int argc, char **argv)
+{
+    struct options options = {0};
+    const struct argp argp = {argp_options, parse_option, "[PLAN]", documentation,
+                              NULL,         NULL,         NULL};
+    argp_err_exit_status = TLC_USAGE;
+    if (argp_parse(&argp, argc, argv, 0, NULL, &options))
+        return TLC_USAGE;
+    struct tlc_error error = {0};
+    struct tlc_plan *plan = NULL;
+    json_t *result = NULL;
+    char output[1024], journal[1040];
+    struct progress progress = {.terminal = isatty(STDERR_FILENO),
+                                .quiet = options.quiet,
+                                .last_percent = -1,
+                                .last_block = 999999};
+    catch_signals();
+    enum tlc_status status = choose_output(&options, options.plan ? options.plan : "levers", output,
+                                           sizeof output, &error);
+    snprintf(journal, sizeof journal, "%s.journal", output);
+    if (status == TLC_OK)
+        status = read_plan(&options, journal, &plan, &error);
+    if (status != TLC_OK)
+        return tlc_report_error(&error);
+    status = run_campaign(&options, plan, journal, &progress, &result, &error);
+    int code = finish(status, result, output, journal, &progress, &error);
+    json_decref(result);
+    tlc_plan_free(plan);
+    return code;
+}

@@ -1,0 +1,502 @@
+// The network workload: a server process for each arm and one generator process, over loopback.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/message.h"
+#include "base/names.h"
+#include "base/process.h"
+#include "certs/certs.h"
+#include "evidence/checks.h"
+#include "evidence/probe.h"
+#include "generator/generator.h"
+#include "measure/proc.h"
+#include "stacks/loader.h"
+#include "workload/kinds.h"
+#include "workload/network_accounting.h"
+#include "workload/network_server.h"
+
+enum { SETTLE_MS = 2000, ANSWER_MARGIN_MS = 15000, MAX_GROUPS = 16 };
+
+struct network_arm {
+    const struct tlc_arm *arm;
+    const struct tlc_stack_plugin *plugin;
+    char certificates[512]; // folder
+    struct tlc_arm_server server;
+    struct tlc_sums sums;
+    json_t *server_counters;
+    uint64_t answered_before; // probe and warm-up
+    uint64_t handshakes_before;
+    bool dead;
+};
+
+struct tlc_workload {
+    const struct tlc_workload_setup *setup;
+    struct tlc_process generator;
+    struct network_arm *arms;
+    size_t arm_count;
+};
+
+static enum tlc_status arm_codes(const struct tlc_arm *arm, uint16_t *groups, size_t *group_count,
+                                 uint16_t *cipher, struct tlc_error *error)
+{
+    *cipher = arm->cipher ? tlc_code(TLC_NAME_CIPHER, arm->cipher) : 0;
+    return tlc_codes_parse(TLC_NAME_GROUP, arm->groups, groups, MAX_GROUPS, group_count, error);
+}
+
+static enum tlc_status require(const struct tlc_arm *arm, const struct tlc_stack_plugin *plugin,
+                               enum tlc_stack_feature kind, uint16_t code, struct tlc_error *error)
+{
+    struct tlc_stack_error why = {{0}};
+    if (plugin->stack->supports(kind, code, &why))
+        return TLC_OK;
+    return tlc_fail(error, TLC_ENVIRONMENT, "arm '%s': stack %s: %s", arm->name, plugin->id,
+                    why.text[0] ? why.text : "does not support what the arm asks for");
+}
+
+static uint16_t signature_of_certificate(const char *certificate)
+{
+    static const struct {
+        const char *certificate;
+        uint16_t scheme;
+    } schemes[] = {{"ecdsa-p256", 0x0403}, {"ecdsa-p384", 0x0503}, {"ed25519", 0x0807},
+                   {"mldsa-44", 0x0904},   {"mldsa-65", 0x0905},   {"mldsa-87", 0x0906}};
+    for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++)
+        if (!strcmp(schemes[i].certificate, certificate))
+            return schemes[i].scheme;
+    return 0x0804; // rsa_pss_rsae_sha256 for every RSA key
+}
+
+static enum tlc_status check_arm(const struct tlc_arm *arm, struct tlc_error *error)
+{
+    const struct tlc_stack_plugin *plugin;
+    uint16_t groups[MAX_GROUPS], cipher;
+    size_t count;
+    enum tlc_status status = tlc_stack_load(arm->stack, &plugin, error);
+    if (status == TLC_OK)
+        status = arm_codes(arm, groups, &count, &cipher, error);
+    if (status == TLC_OK)
+        status = require(arm, plugin, TLC_FEATURE_VERSION, tlc_code(TLC_NAME_VERSION, arm->version),
+                         error);
+    for (size_t i = 0; status == TLC_OK && i < count; i++)
+        status = require(arm, plugin, TLC_FEATURE_GROUP, groups[i], error);
+    if (status == TLC_OK && cipher)
+        status = require(arm, plugin, TLC_FEATURE_CIPHER, cipher, error);
+    if (status == TLC_OK)
+        status = require(arm, plugin, TLC_FEATURE_SIGNATURE,
+                         signature_of_certificate(arm->certificate), error);
+    return status;
+}
+
+static enum tlc_status network_check(const struct tlc_workload_setup *setup,
+                                     struct tlc_error *error)
+{
+    for (size_t i = 0; i < setup->plan->arm_count; i++) {
+        enum tlc_status status = check_arm(&setup->plan->arms[i], error);
+        if (status != TLC_OK)
+            return status;
+    }
+    return TLC_OK;
+}
+
+// Makes the certificates of all arms before anything is measured.
+static enum tlc_status make_certificates(struct tlc_workload *workload, struct tlc_error *error)
+{
+    for (size_t i = 0; i < workload->arm_count; i++) {
+        struct network_arm *state = &workload->arms[i];
+        snprintf(state->certificates, sizeof state->certificates, "%s/certs-%u",
+                 workload->setup->certificate_directory, state->arm->intermediates);
+        struct tlc_certs_options options = {.directory = state->certificates,
+                                            .intermediates = state->arm->intermediates};
+        enum tlc_status status = tlc_certs_make(&options, NULL, error);
+        if (status != TLC_OK)
+            return status;
+    }
+    return TLC_OK;
+}
+
+static enum tlc_status start_generator(struct tlc_workload *workload, struct tlc_error *error)
+{
+    char log[600];
+    snprintf(log, sizeof log, "%s/generator.log", workload->setup->work_directory);
+    const char *const arguments[] = {tlc_program_path(), "load", "--control", NULL};
+    struct tlc_process_options options = {.arguments = arguments,
+                                          .cpus = &workload->setup->generator_cpus,
+                                          .control = true,
+                                          .log = log};
+    return tlc_process_start(&options, &workload->generator, error);
+}
+
+static void network_close(struct tlc_workload *workload);
+
+static enum tlc_status network_open(const struct tlc_workload_setup *setup,
+                                    struct tlc_workload **opened, struct tlc_error *error)
+{
+    struct tlc_workload *workload = calloc(1, sizeof *workload);
+    if (!workload)
+        return tlc_fail(error, TLC_ENVIRONMENT, "network workload: out of memory");
+    workload->setup = setup;
+    workload->generator.control = -1;
+    workload->arm_count = setup->plan->arm_count;
+    workload->arms = calloc(workload->arm_count, sizeof *workload->arms);
+    enum tlc_status status =
+        workload->arms ? TLC_OK
+                       : tlc_fail(error, TLC_ENVIRONMENT, "network workload: out of memory");
+    for (size_t i = 0; status == TLC_OK && i < workload->arm_count; i++) {
+        workload->arms[i].arm = &setup->plan->arms[i];
+        workload->arms[i].server.process.control = -1;
+        status = tlc_stack_load(setup->plan->arms[i].stack, &workload->arms[i].plugin, error);
+    }
+    if (status == TLC_OK)
+        status = make_certificates(workload, error);
+    if (status == TLC_OK)
+        status = start_generator(workload, error);
+    if (status != TLC_OK) {
+        network_close(workload);
+        return status;
+    }
+    *opened = workload;
+    return TLC_OK;
+}
+
+// Sends a command to the generator and takes its answer; an "error" member becomes the error.
+static enum tlc_status ask_generator(struct tlc_workload *workload, json_t *command, int timeout_ms,
+                                     json_t **answer, struct tlc_error *error)
+{
+    *answer = NULL;
+    enum tlc_status status = tlc_message_send(workload->generator.control, command, error);
+    json_decref(command);
+    if (status == TLC_OK)
+        status = tlc_message_receive(workload->generator.control, timeout_ms, answer, error);
+    if (status != TLC_OK) {
+        char log[600], said[400];
+        snprintf(log, sizeof log, "%s/generator.log", workload->setup->work_directory);
+        tlc_log_tail(log, said, sizeof said);
+        tlc_fail_prefix(error, "generator%s%s", said[0] ? ": " : "", said);
+        return status;
+    }
+    const char *text = json_string_value(json_object_get(*answer, "error"));
+    if (!text)
+        return TLC_OK;
+    status = (enum tlc_status)json_integer_value(json_object_get(*answer, "status"));
+    status = tlc_fail(error, status ? status : TLC_ENVIRONMENT, "generator: %s", text);
+    json_decref(*answer);
+    *answer = NULL;
+    return status;
+}
+
+static enum tlc_share share_of(const char *name)
+{
+    return !strcmp(name, "cheap")    ? TLC_SHARE_CHEAP
+           : !strcmp(name, "reused") ? TLC_SHARE_REUSED
+                                     : TLC_SHARE_HONEST;
+}
+
+static enum tlc_close close_of(const char *name)
+{
+    return !strcmp(name, "fin")     ? TLC_CLOSE_FIN
+           : !strcmp(name, "reset") ? TLC_CLOSE_RESET
+                                    : TLC_CLOSE_NOTIFY;
+}
+
+// What the generator must see on every handshake: what the arm asked for, and the certificate of
+// the probe.
+static void expect_of(const struct network_arm *state, const json_t *evidence,
+                      struct tlc_target_options *target)
+{
+    const struct tlc_arm *arm = state->arm;
+    target->expect = (struct tlc_expectation){
+        .version = tlc_code(TLC_NAME_VERSION, arm->version),
+        .group = target->groups[0],
+        .cipher = target->cipher_count ? target->ciphers[0] : 0,
+        .resumed = strcmp(arm->resumption, "none") ? -1 : 0,
+    };
+    const char *hex =
+        json_string_value(json_object_get(json_object_get(evidence, "certificate"), "sha256"));
+    if (!hex || strlen(hex) != 64)
+        return;
+    target->expect.certificate_known = true;
+    for (size_t i = 0; i < 32; i++) {
+        char pair[3] = {hex[2 * i], hex[2 * i + 1], 0};
+        target->expect.certificate_sha256[i] = (uint8_t)strtoul(pair, NULL, 16);
+    }
+}
+
+static enum tlc_status prepare_target(struct tlc_workload *workload, size_t index,
+                                      const json_t *evidence, struct tlc_error *error)
+{
+    struct network_arm *state = &workload->arms[index];
+    const struct tlc_arm *arm = state->arm;
+    struct tlc_target_options target = {
+        .address = state->server.address,
+        .engine = strcmp(arm->engine, "full") ? TLC_ENGINE_LEAN : TLC_ENGINE_FULL,
+        .plugin = state->plugin,
+        .min_version = tlc_code(TLC_NAME_VERSION, arm->version),
+        .max_version = tlc_code(TLC_NAME_VERSION, arm->version),
+        .share = share_of(arm->share),
+        .close = close_of(arm->close),
+        .server_name = "localhost",
+        .verify_every = 256,
+        .resume_ratio = arm->resume_ratio,
+        .tickets_expected = (unsigned)json_integer_value(json_object_get(evidence, "tickets")),
+    };
+    const char *alpn[] = {arm->alpn, NULL};
+    if (arm->alpn)
+        target.alpn = alpn;
+    enum tlc_status status =
+        arm_codes(arm, target.groups, &target.group_count, &target.ciphers[0], error);
+    if (status != TLC_OK)
+        return status;
+    target.cipher_count = target.ciphers[0] ? 1 : 0;
+    expect_of(state, evidence, &target);
+    json_t *command = json_pack("{s:s, s:I, s:o}", "command", "prepare", "id", (json_int_t)index,
+                                "target", tlc_target_options_to_json(&target));
+    json_t *answer;
+    status = ask_generator(workload, command, ANSWER_MARGIN_MS, &answer, error);
+    json_decref(answer);
+    return status;
+}
+
+static enum tlc_status probe_arm(struct network_arm *state, json_t **evidence,
+                                 struct tlc_error *error)
+{
+    struct tlc_certs_pair pair = {0};
+    uint16_t groups[MAX_GROUPS], cipher;
+    size_t group_count;
+    enum tlc_status status = arm_codes(state->arm, groups, &group_count, &cipher, error);
+    if (status == TLC_OK)
+        status = tlc_certs_read(state->certificates, state->arm->certificate, &pair, error);
+    if (status != TLC_OK)
+        return status;
+    const char *alpn[] = {state->arm->alpn, NULL};
+    struct tlc_probe_options options = {
+        .address = state->server.address,
+        .plugin = state->plugin,
+        .min_version = tlc_code(TLC_NAME_VERSION, state->arm->version),
+        .max_version = tlc_code(TLC_NAME_VERSION, state->arm->version),
+        .groups = groups,
+        .group_count = group_count,
+        .ciphers = &cipher,
+        .cipher_count = cipher ? 1 : 0,
+        .server_name = "localhost",
+        .alpn = state->arm->alpn ? alpn : NULL,
+        .trust_pem = pair.ca_pem,
+    };
+    status = tlc_probe(&options, evidence, error);
+    tlc_certs_pair_free(&pair);
+    return status;
+}
+
+static uint64_t answered_of(const json_t *counters)
+{
+    const json_t *totals = json_object_get(counters, "totals");
+    uint64_t answered = (uint64_t)json_integer_value(json_object_get(totals, "handshakes"));
+    const char *reason;
+    json_t *count;
+    json_object_foreach(json_object_get(counters, "failed"), reason, count) answered +=
+        (uint64_t)json_integer_value(count);
+    return answered;
+}
+
+static uint64_t handshakes_of(const json_t *counters)
+{
+    return (uint64_t)json_integer_value(
+        json_object_get(json_object_get(counters, "totals"), "handshakes"));
+}
+
+static enum tlc_status run_generator(struct tlc_workload *workload, size_t index,
+                                     uint64_t duration_us, uint64_t count, unsigned concurrency,
+                                     struct tlc_counters *counters, struct tlc_error *error)
+{
+    json_t *command =
+        json_pack("{s:s, s:I, s:I, s:I, s:i, s:b}", "command", "slice", "id", (json_int_t)index,
+                  "duration_us", (json_int_t)duration_us, "count", (json_int_t)count, "concurrency",
+                  (int)concurrency, "keep_latencies", 1);
+    json_t *answer;
+    int timeout_ms = (int)(duration_us / 1000) + ANSWER_MARGIN_MS;
+    enum tlc_status status = ask_generator(workload, command, timeout_ms, &answer, error);
+    if (status == TLC_OK)
+        status = tlc_counters_from_json(json_object_get(answer, "counters"), counters, error);
+    json_decref(answer);
+    return status;
+}
+
+static uint64_t errors_of(const json_t *errors)
+{
+    uint64_t sum = 0;
+    const char *kind;
+    json_t *count;
+    json_object_foreach((json_t *)(uintptr_t)errors, kind, count) sum +=
+        (uint64_t)json_integer_value(count);
+    return sum;
+}
+
+// Waits until the server has finished what the generator began; a server that cannot answer is
+// dead.
+static void settle(struct network_arm *state)
+{
+    json_t *counters = NULL;
+    struct tlc_error why;
+    uint64_t until = state->answered_before + state->sums.started;
+    if (tlc_arm_server_settle(&state->server, until, SETTLE_MS, &counters, &why) != TLC_OK) {
+        state->dead = true;
+        return;
+    }
+    json_decref(state->server_counters);
+    state->server_counters = counters;
+}
+
+static void fill_slice(const struct tlc_counters *counters, double cost_us, struct tlc_slice *slice)
+{
+    *slice = (struct tlc_slice){
+        .started = counters->started,
+        .handshakes = counters->handshakes,
+        .in_window = counters->in_window,
+        .resumed = counters->resumed,
+        .hello_retry_requests = counters->hello_retry_requests,
+        .mismatches = counters->mismatches,
+        .errors = errors_of(counters->errors),
+        .window_s = counters->window_s,
+        .span_s = counters->span_s,
+        .cost_us = cost_us,
+        .client_us = counters->cpu_user_us + counters->cpu_system_us,
+        .detail = tlc_counters_to_json(counters),
+    };
+}
+
+static enum tlc_status network_slice(struct tlc_workload *workload, size_t arm,
+                                     uint64_t duration_us, uint64_t count, unsigned concurrency,
+                                     struct tlc_slice *slice, struct tlc_error *error)
+{
+    struct network_arm *state = &workload->arms[arm];
+    if (state->dead)
+        return tlc_fail(error, TLC_REFUSED, "arm '%s': its server has ended", state->arm->name);
+    struct tlc_readings before, after;
+    struct tlc_counters counters = {0};
+    const struct tlc_workload_setup *setup = workload->setup;
+    pid_t root = state->server.process.pid;
+    enum tlc_status status =
+        tlc_take_readings(root, &setup->server_cpus, &setup->generator_cpus, &before, error);
+    if (status == TLC_OK)
+        status = run_generator(workload, arm, duration_us, count, concurrency, &counters, error);
+    if (status == TLC_OK) {
+        state->sums.started += counters.started;
+        settle(state);
+        status =
+            tlc_take_readings(root, &setup->server_cpus, &setup->generator_cpus, &after, error);
+    }
+    if (status == TLC_OK) {
+        state->dead = state->dead || after.server_ns < before.server_ns;
+        double cost_us = state->dead ? 0 : (double)(after.server_ns - before.server_ns) / 1000;
+        tlc_sums_add(&state->sums, &before, &after, cost_us, counters.span_s);
+        fill_slice(&counters, cost_us, slice);
+    }
+    tlc_counters_free(&counters);
+    return status;
+}
+
+// A short unmeasured slice; what it did is subtracted from the stay.
+static enum tlc_status warm_up(struct tlc_workload *workload, size_t arm, struct tlc_error *error)
+{
+    struct network_arm *state = &workload->arms[arm];
+    struct tlc_slice slice = {0};
+    enum tlc_status status =
+        network_slice(workload, arm, workload->setup->plan->schedule.warm_up_us, 0,
+                      state->arm->concurrency, &slice, error);
+    tlc_slice_clear(&slice);
+    state->sums = (struct tlc_sums){0};
+    state->answered_before = answered_of(state->server_counters);
+    state->handshakes_before = handshakes_of(state->server_counters);
+    return status;
+}
+
+static void network_release(struct tlc_workload *workload, size_t arm)
+{
+    struct network_arm *state = &workload->arms[arm];
+    if (workload->generator.pid > 0 && state->server.address[0]) {
+        json_t *answer;
+        struct tlc_error ignored;
+        json_t *command = json_pack("{s:s, s:I}", "command", "release", "id", (json_int_t)arm);
+        if (ask_generator(workload, command, ANSWER_MARGIN_MS, &answer, &ignored) == TLC_OK)
+            json_decref(answer);
+    }
+    tlc_arm_server_stop(&state->server);
+    json_decref(state->server_counters);
+    state->server_counters = NULL;
+    state->server.address[0] = '\0';
+}
+
+static enum tlc_status network_prepare(struct tlc_workload *workload, size_t arm, json_t **evidence,
+                                       struct tlc_error *error)
+{
+    struct network_arm *state = &workload->arms[arm];
+    char log[600];
+    snprintf(log, sizeof log, "%s/server-%zu.log", workload->setup->work_directory, arm);
+    state->sums = (struct tlc_sums){0};
+    state->answered_before = state->handshakes_before = 0;
+    state->dead = false;
+    *evidence = NULL;
+    enum tlc_status status = tlc_arm_server_start(
+        state->arm, state->certificates, &workload->setup->server_cpus, log, &state->server, error);
+    if (status == TLC_OK)
+        status = probe_arm(state, evidence, error);
+    if (status == TLC_OK) {
+        state->answered_before = 1; // the probe's own handshake
+        status = prepare_target(workload, arm, *evidence, error);
+    }
+    if (status == TLC_OK)
+        status = warm_up(workload, arm, error);
+    if (status != TLC_OK) {
+        tlc_fail_prefix(error, "arm '%s'", state->arm->name);
+        json_decref(*evidence);
+        *evidence = NULL;
+        network_release(workload, arm);
+    }
+    return status;
+}
+
+static enum tlc_status network_stay(struct tlc_workload *workload, size_t arm,
+                                    struct tlc_stay *stay, struct tlc_error *error)
+{
+    struct network_arm *state = &workload->arms[arm];
+    (void)error;
+    if (!state->dead && !tlc_process_alive(&state->server.process, NULL))
+        state->dead = true;
+    tlc_sums_stay(&state->sums, state->arm->workers, stay);
+    stay->server_handshakes = handshakes_of(state->server_counters) - state->handshakes_before;
+    stay->server_counts = true;
+    stay->server_alive = !state->dead;
+    json_object_set(stay->detail, "server_counters", state->server_counters);
+    json_object_set_new(stay->detail, "memory_bytes",
+                        json_integer((json_int_t)tlc_tree_memory_bytes(state->server.process.pid)));
+    return TLC_OK;
+}
+
+static void network_close(struct tlc_workload *workload)
+{
+    if (!workload)
+        return;
+    for (size_t i = 0; workload->arms && i < workload->arm_count; i++)
+        network_release(workload, i);
+    if (workload->generator.pid > 0) {
+        json_t *stop = json_pack("{s:s}", "command", "stop");
+        struct tlc_error ignored;
+        if (tlc_message_send(workload->generator.control, stop, &ignored) != TLC_OK)
+            ignored.text[0] = '\0';
+        json_decref(stop);
+    }
+    tlc_process_stop(&workload->generator, 2000);
+    free(workload->arms);
+    free(workload);
+}
+
+const struct tlc_workload_kind tlc_workload_network = {
+    .name = "network",
+    .check = network_check,
+    .open = network_open,
+    .prepare = network_prepare,
+    .slice = network_slice,
+    .stay = network_stay,
+    .release = network_release,
+    .close = network_close,
+};

@@ -1,0 +1,38 @@
+// What a slice costs the server and how busy the CPUs were; private to the room.
+#ifndef TLC_WORKLOAD_NETWORK_ACCOUNTING_H
+#define TLC_WORKLOAD_NETWORK_ACCOUNTING_H
+
+#include <sched.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+#include "measure/proc.h"
+#include "workload/workload.h"
+
+// What the machine showed at one moment, for differences over a slice.
+struct tlc_readings {
+    struct tlc_cpu_times server, generator;
+    struct tlc_tcp_counters tcp;
+    uint64_t server_ns; // run time of the server's process tree
+};
+
+enum tlc_status tlc_take_readings(pid_t server, const cpu_set_t *server_cpus,
+                                  const cpu_set_t *generator_cpus, struct tlc_readings *readings,
+                                  struct tlc_error *error) TLC_CHECKED;
+
+// Sums over an arm's slices since it was prepared.
+struct tlc_sums {
+    double cost_us, span_s;
+    uint64_t started; // handshakes the generator began
+    struct tlc_cpu_times server, generator;
+    uint64_t listen_overflows, listen_drops;
+    unsigned slices;
+};
+
+void tlc_sums_add(struct tlc_sums *sums, const struct tlc_readings *before,
+                  const struct tlc_readings *after, double cost_us, double span_s);
+// Fills the shares of a stay and a detail object with the CPU times by field.
+void tlc_sums_stay(const struct tlc_sums *sums, unsigned workers, struct tlc_stay *stay);
+
+#endif

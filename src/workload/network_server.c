@@ -1,0 +1,133 @@
+#include "workload/network_server.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/message.h"
+
+enum { START_MS = 20000, STOP_MS = 2000, MAX_ARGUMENTS = 40 };
+
+// A growing argument list whose numbers are printed into its own store.
+struct arguments {
+    const char *list[MAX_ARGUMENTS];
+    size_t count;
+    char numbers[8][24];
+    size_t numbers_used;
+};
+
+static void add(struct arguments *to, const char *option, const char *value)
+{
+    to->list[to->count++] = option;
+    if (value)
+        to->list[to->count++] = value;
+}
+
+static void add_number(struct arguments *to, const char *option, long value)
+{
+    char *text = to->numbers[to->numbers_used++];
+    snprintf(text, sizeof to->numbers[0], "%ld", value);
+    add(to, option, text);
+}
+
+static void serve_arguments(const struct tlc_arm *arm, const char *certificates,
+                            struct arguments *to)
+{
+    add(to, tlc_program_path(), "serve");
+    add(to, "--control", NULL);
+    add(to, "--listen", "127.0.0.1:0");
+    add(to, "--certs", certificates);
+    add(to, "--cert", arm->certificate);
+    add(to, "--stack", arm->stack);
+    add(to, "--groups", arm->groups);
+    add(to, "--version", arm->version);
+    add(to, "--accept", arm->accept);
+    if (arm->cipher)
+        add(to, "--ciphers", arm->cipher);
+    if (arm->alpn)
+        add(to, "--alpn", arm->alpn);
+    add_number(to, "--workers", (long)arm->workers);
+    if (arm->tickets >= 0)
+        add_number(to, "--tickets", arm->tickets);
+    if (arm->burn_us)
+        add_number(to, "--burn-us", (long)arm->burn_us);
+    to->list[to->count] = NULL;
+}
+
+void tlc_log_tail(const char *log, char *text, size_t capacity)
+{
+    text[0] = '\0';
+    FILE *file = fopen(log, "re");
+    if (!file)
+        return;
+    if (fseek(file, -(long)(capacity - 1), SEEK_END))
+        rewind(file);
+    size_t got = fread(text, 1, capacity - 1, file);
+    fclose(file);
+    while (got && (text[got - 1] == '\n' || text[got - 1] == ' '))
+        got--;
+    text[got] = '\0';
+    for (char *at = text; *at; at++)
+        if ((unsigned char)*at < ' ')
+            *at = ' ';
+}
+
+static enum tlc_status start_failed(struct tlc_arm_server *server, const struct tlc_arm *arm,
+                                    const char *log, struct tlc_error *error)
+{
+    char said[512];
+    tlc_arm_server_stop(server);
+    tlc_log_tail(log, said, sizeof said);
+    return tlc_fail(error, TLC_ENVIRONMENT, "start the server of arm '%s': %s", arm->name,
+                    said[0] ? said : "it ended without a word");
+}
+
+enum tlc_status tlc_arm_server_start(const struct tlc_arm *arm, const char *certificates,
+                                     const cpu_set_t *cpus, const char *log,
+                                     struct tlc_arm_server *server, struct tlc_error *error)
+{
+    struct arguments arguments = {0};
+    serve_arguments(arm, certificates, &arguments);
+    struct tlc_process_options options = {
+        .arguments = arguments.list, .cpus = cpus, .control = true, .log = log};
+    remove(log);
+    server->address[0] = '\0';
+    enum tlc_status status = tlc_process_start(&options, &server->process, error);
+    if (status != TLC_OK)
+        return status;
+    json_t *ready = NULL;
+    if (tlc_message_receive(server->process.control, START_MS, &ready, error) != TLC_OK)
+        return start_failed(server, arm, log, error);
+    const char *address = json_string_value(json_object_get(ready, "address"));
+    if (address)
+        snprintf(server->address, sizeof server->address, "%s", address);
+    json_decref(ready);
+    return address ? TLC_OK : start_failed(server, arm, log, error);
+}
+
+enum tlc_status tlc_arm_server_settle(struct tlc_arm_server *server, uint64_t handshakes,
+                                      unsigned timeout_ms, json_t **counters,
+                                      struct tlc_error *error)
+{
+    json_t *ask = json_pack("{s:s, s:I, s:i}", "command", "settled", "handshakes",
+                            (json_int_t)handshakes, "timeout_ms", (int)timeout_ms);
+    enum tlc_status status = tlc_message_send(server->process.control, ask, error);
+    json_decref(ask);
+    if (status == TLC_OK)
+        status =
+            tlc_message_receive(server->process.control, (int)timeout_ms + 2000, counters, error);
+    return status;
+}
+
+void tlc_arm_server_stop(struct tlc_arm_server *server)
+{
+    if (server->process.pid > 0 && server->process.control >= 0) {
+        json_t *stop = json_pack("{s:s}", "command", "stop");
+        struct tlc_error ignored;
+        if (tlc_message_send(server->process.control, stop, &ignored) != TLC_OK)
+            kill(server->process.pid, SIGTERM);
+        json_decref(stop);
+    }
+    tlc_process_stop(&server->process, STOP_MS);
+}

@@ -1,0 +1,32 @@
+// The server process of an arm: its command line, start, control messages and end; private to the
+// room.
+#ifndef TLC_WORKLOAD_NETWORK_SERVER_H
+#define TLC_WORKLOAD_NETWORK_SERVER_H
+
+#include <jansson.h>
+#include <sched.h>
+
+#include "base/error.h"
+#include "base/process.h"
+#include "plan/plan.h"
+
+struct tlc_arm_server {
+    struct tlc_process process;
+    char address[128];
+};
+
+// Starts `tlscost serve` for the arm and waits until it listens. `log` takes what it prints.
+enum tlc_status tlc_arm_server_start(const struct tlc_arm *arm, const char *certificates,
+                                     const cpu_set_t *cpus, const char *log,
+                                     struct tlc_arm_server *server,
+                                     struct tlc_error *error) TLC_CHECKED;
+// Waits until no connection is open and at least `handshakes` were finished or failed since its
+// start, or the time is over; *counters (the caller's) is the server's answer either way.
+enum tlc_status tlc_arm_server_settle(struct tlc_arm_server *server, uint64_t handshakes,
+                                      unsigned timeout_ms, json_t **counters,
+                                      struct tlc_error *error) TLC_CHECKED;
+void tlc_arm_server_stop(struct tlc_arm_server *server);
+// The last lines of a log, for errors; empty when there are none.
+void tlc_log_tail(const char *log, char *text, size_t capacity);
+
+#endif

@@ -1,0 +1,26 @@
+#include "workload/workload.h"
+
+#include <string.h>
+
+#include "workload/kinds.h"
+
+const struct tlc_workload_kind *tlc_workload_kind(const char *name)
+{
+    static const struct tlc_workload_kind *const kinds[] = {&tlc_workload_network};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (!strcmp(kinds[i]->name, name))
+            return kinds[i];
+    return NULL;
+}
+
+void tlc_slice_clear(struct tlc_slice *slice)
+{
+    json_decref(slice->detail);
+    *slice = (struct tlc_slice){0};
+}
+
+void tlc_stay_clear(struct tlc_stay *stay)
+{
+    json_decref(stay->detail);
+    *stay = (struct tlc_stay){0};
+}

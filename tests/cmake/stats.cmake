@@ -1,0 +1,2 @@
+tlc_unit_test(stats stats)
+tlc_unit_test(stats_coverage stats)

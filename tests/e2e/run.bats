@@ -1,0 +1,129 @@
+# The main job on real servers: sound arms pass, and each misbehaving peer is refused by the check
+# that exists for it. TLSCOST is the built program.
+
+setup() {
+    plans="$BATS_TEST_DIRNAME/plans"
+    result="$BATS_TEST_TMPDIR/r.json"
+}
+
+children() { # processes of this program that still run with the test's marker
+    grep -lzxF "TLSCOST_TEST=$BATS_TEST_NAME" /proc/[0-9]*/environ 2>/dev/null | wc -l
+}
+
+campaign() {
+    TLSCOST_TEST="$BATS_TEST_NAME" "$TLSCOST" run --quiet -o "$result" "$@"
+}
+
+# Runs a plan that must end with its arm refused by the named check and the baseline accepted.
+refused_by() {
+    run campaign "$plans/$1.yaml"
+    [ "$status" -eq 3 ] || { echo "$output"; false; }
+    jq -e --arg check "$2" '.arms[1].accepted == false and ([.arms[1].refused[].check] | index($check) != null)' "$result" ||
+        { jq '.arms[1] | {accepted, refused, reasons: [.samples[].reasons]}' "$result"; false; }
+    jq -e '.arms[0].accepted and .campaign.accepted == false' "$result"
+    # Every output names the check.
+    [[ "$output" == *"$2"* ]]
+    "$TLSCOST" report "$result" --format markdown | grep -qF "$2"
+    [ "$(children)" -eq 0 ]
+}
+
+@test "sound arms are accepted and every handshake is accounted for" {
+    run campaign "$plans/good.yaml"
+    [ "$status" -eq 0 ] || { echo "$output"; false; }
+    jq -e '[.arms[] | .accepted] == [true, true]' "$result"
+    jq -e '[.arms[].samples[] | .handshakes == .stay.server_handshakes and .handshakes > 0] | all' "$result"
+    jq -e '.arms[1].ratio.estimate > 0 and .arms[0].ratio == null and .arms[0].verdict == "baseline"' "$result"
+    jq -e '[.arms[0].samples[].evidence | .group == "X25519" and .certificate.key_type == "ecdsa-p256"] | all' "$result"
+    [ ! -e "$result.journal" ]
+    [ "$(children)" -eq 0 ]
+}
+
+@test "the report can be made again from the result alone" {
+    campaign "$plans/good.yaml" | sed '/^Result: /d' | sed -e :a -e '/^\n*$/{$d;N;ba' -e '}' >"$BATS_TEST_TMPDIR/first"
+    "$TLSCOST" report "$result" | sed -e :a -e '/^\n*$/{$d;N;ba' -e '}' >"$BATS_TEST_TMPDIR/second"
+    diff "$BATS_TEST_TMPDIR/first" "$BATS_TEST_TMPDIR/second"
+}
+
+@test "a server with another certificate is refused by 'certificate'" {
+    refused_by wrong-certificate certificate
+}
+
+@test "a server that picks another group is refused by 'negotiated'" {
+    refused_by wrong-group negotiated
+}
+
+@test "a server that resets connections is refused by 'errors'" {
+    refused_by resets errors
+}
+
+@test "a server with a backlog of one is refused by 'listen-overflow'" {
+    refused_by backlog listen-overflow
+}
+
+@test "a server that dies in a slice is refused by 'server-alive'" {
+    refused_by dies server-alive
+}
+
+@test "a generator on the server's CPU is refused by 'generator-headroom'" {
+    cpu=$(sed -nE 's/^Cpus_allowed_list:\s*([0-9]+).*/\1/p' /proc/self/status)
+    run campaign "$plans/same-cpu.yaml" --server-cpus "$cpu" --generator-cpus "$cpu"
+    [ "$status" -eq 3 ] || { echo "$output"; false; }
+    jq -e '[.arms[].refused[].check] | index("generator-headroom") != null' "$result"
+}
+
+@test "an arm that the stack cannot serve is refused by name before anything runs" {
+    sed 's/certificate: ed25519/stack: no-such-stack/' "$plans/good.yaml" >"$BATS_TEST_TMPDIR/none.yaml"
+    run campaign "$BATS_TEST_TMPDIR/none.yaml"
+    [ "$status" -eq 2 ] || [ "$status" -eq 1 ]
+    [[ "$output" == *"no-such-stack"* ]]
+    [ ! -e "$result" ] && [ ! -e "$result.journal" ]
+}
+
+@test "after SIGKILL no child is left and --continue keeps every finished sample" {
+    TLSCOST_TEST="$BATS_TEST_NAME" "$TLSCOST" run --quiet -o "$result" "$plans/long.yaml" >"$BATS_TEST_TMPDIR/out" 2>&1 &
+    orchestrator=$!
+    # Two whole blocks of two arms each, and the header.
+    for _ in $(seq 600); do
+        [ -e "$result.journal" ] && [ "$(wc -l <"$result.journal")" -ge 5 ] && break
+        sleep 0.1
+    done
+    kill -KILL "$orchestrator"
+    wait "$orchestrator" 2>/dev/null || true
+    for _ in $(seq 100); do [ "$(children)" -eq 0 ] && break; sleep 0.1; done
+    [ "$(children)" -eq 0 ]
+    [ ! -e "$result" ]
+    kept=$(($(wc -l <"$result.journal") - 1))
+    [ "$kept" -ge 4 ]
+    head -n 5 "$result.journal" | tail -n 4 | jq -S '{arm, block, handshakes, cost_us}' >"$BATS_TEST_TMPDIR/before"
+    run campaign --continue "$result"
+    [ "$status" -eq 0 ] || { echo "$output"; false; }
+    jq -S '.arms[].samples[] | select(.block < 2) | {arm, block, handshakes, cost_us}' "$result" |
+        jq -s -S 'sort_by(.block, .arm)' >"$BATS_TEST_TMPDIR/after"
+    jq -s -S 'sort_by(.block, .arm)' "$BATS_TEST_TMPDIR/before" | diff - "$BATS_TEST_TMPDIR/after"
+    jq -e '[.arms[].samples | length] == [8, 8]' "$result"
+    [ ! -e "$result.journal" ]
+}
+
+@test "SIGINT gives a report of what was finished and exit code 130" {
+    TLSCOST_TEST="$BATS_TEST_NAME" "$TLSCOST" run --quiet -o "$result" "$plans/long.yaml" >"$BATS_TEST_TMPDIR/out" 2>&1 &
+    orchestrator=$!
+    for _ in $(seq 600); do
+        [ -e "$result.journal" ] && [ "$(wc -l <"$result.journal")" -ge 5 ] && break
+        sleep 0.1
+    done
+    kill -INT "$orchestrator"
+    code=0
+    wait "$orchestrator" || code=$?
+    [ "$code" -eq 130 ]
+    jq -e '.setup.interrupted and (.arms[0].samples | length) >= 2' "$result"
+    grep -q -- "--continue" "$BATS_TEST_TMPDIR/out"
+    [ -e "$result.journal" ]
+    [ "$(children)" -eq 0 ]
+}
+
+@test "a plan error names file and line" {
+    printf 'name: x\nquestion: y\nbaseline: {groups: moon}\n' >"$BATS_TEST_TMPDIR/bad.yaml"
+    run campaign "$BATS_TEST_TMPDIR/bad.yaml"
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"bad.yaml:3"* ]]
+}

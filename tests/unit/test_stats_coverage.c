@@ -1,0 +1,135 @@
+// How often the interval of a ratio holds the true ratio, on simulated campaigns: the speed of the
+// machine wanders (a random walk of the logarithm that all arms of a round share), slices have
+// heavy-tailed noise (Student's t, 3 degrees of freedom), and each server process has its own luck
+// for life. That luck is why instances, not rounds, are the unit of inference: rounds of one pair
+// of processes share it, so an interval over all rounds takes 8 repetitions of one draw for 8
+// draws.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+
+#include "stats/stats.h"
+
+enum { ROUNDS = 8, MOST_INSTANCES = 20, CAMPAIGNS = 6000, NAIVE_EVERY = 8 };
+
+static const double true_log_ratio = 0.03;
+
+static uint64_t random_state;
+
+static double uniform(void) // splitmix64, strictly between 0 and 1
+{
+    uint64_t z = random_state += 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return ((double)((z ^ (z >> 31)) >> 12) + 0.5) * 0x1p-52;
+}
+
+static double normal(void) // Box and Muller
+{
+    double radius = sqrt(-2 * log(uniform()));
+    return radius * cos(2 * M_PI * uniform());
+}
+
+static double student3(void)
+{
+    double a = normal(), b = normal(), c = normal();
+    return normal() / sqrt((a * a + b * b + c * c) / 3);
+}
+
+// Log-ratios of one campaign: the difference of two slices in each round.
+static void simulate(unsigned instances, double *log_ratios, unsigned *instance)
+{
+    double speed = 0;
+    for (unsigned i = 0; i < instances; i++) {
+        double luck = 0.01 * normal(), baseline_luck = 0.01 * normal();
+        for (unsigned round = 0; round < ROUNDS; round++) {
+            speed += 0.02 * normal();
+            double baseline = speed + baseline_luck + 0.01 * student3();
+            speed += 0.002 * normal(); // the walk goes on between the slices of a round
+            double arm = speed + true_log_ratio + luck + 0.01 * student3();
+            log_ratios[i * ROUNDS + round] = arm - baseline;
+            instance[i * ROUNDS + round] = i;
+        }
+    }
+}
+
+static bool covers(struct tlc_interval ratio)
+{
+    return ratio.low <= exp(true_log_ratio) && exp(true_log_ratio) <= ratio.high;
+}
+
+struct coverage {
+    double instances, rounds; // shares of campaigns whose interval held the truth
+};
+
+static struct coverage measure_coverage(unsigned instances)
+{
+    double log_ratios[MOST_INSTANCES * ROUNDS];
+    unsigned instance[MOST_INSTANCES * ROUNDS], each[MOST_INSTANCES * ROUNDS];
+    unsigned by_instance = 0, by_round = 0, count = instances * ROUNDS;
+    for (unsigned i = 0; i < count; i++)
+        each[i] = i;
+    random_state = instances;
+    for (int campaign = 0; campaign < CAMPAIGNS; campaign++) {
+        simulate(instances, log_ratios, instance);
+        by_instance +=
+            covers(tlc_ratio_over_instances(log_ratios, instance, count, instances, 0.95));
+        // the naive way: every round counts as a unit of its own
+        if (campaign % NAIVE_EVERY == 0)
+            by_round += covers(tlc_ratio_over_instances(log_ratios, each, count, count, 0.95));
+    }
+    return (struct coverage){by_instance / (double)CAMPAIGNS,
+                             by_round * NAIVE_EVERY / (double)CAMPAIGNS};
+}
+
+static const unsigned counts[] = {6, 8, 10, 20};
+enum { COUNTS = sizeof counts / sizeof *counts };
+static struct coverage seen[COUNTS];
+
+static int simulate_all(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNTS; i++) {
+        seen[i] = measure_coverage(counts[i]);
+        printf("%2u instances: exact level %.4f, covered %.4f; over all rounds %.4f\n", counts[i],
+               tlc_signed_rank_level(counts[i], 0.95), seen[i].instances, seen[i].rounds);
+    }
+    return 0;
+}
+
+// Within four Monte-Carlo standard errors of the exact level, which is itself 95 to 97 %.
+static void interval_over_instances_covers_as_promised(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNTS; i++) {
+        double level = tlc_signed_rank_level(counts[i], 0.95);
+        double error = sqrt(level * (1 - level) / CAMPAIGNS);
+        assert_true(level >= 0.95 && level <= 0.97);
+        if (!(fabs(seen[i].instances - level) <= 4 * error))
+            fail_msg("%u instances: covered %.4f, exact level %.4f +- %.4f", counts[i],
+                     seen[i].instances, level, 4 * error);
+    }
+}
+
+static void interval_over_rounds_misses_far_too_often(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNTS; i++)
+        if (!(seen[i].rounds < 0.80))
+            fail_msg("%u instances: over all rounds %.4f", counts[i], seen[i].rounds);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(interval_over_instances_covers_as_promised),
+        cmocka_unit_test(interval_over_rounds_misses_far_too_often),
+    };
+    return cmocka_run_group_tests(tests, simulate_all, NULL);
+}
