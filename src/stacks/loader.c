@@ -191,10 +191,11 @@ static enum tlc_status check_table(const char *path, const struct tlc_stack *sta
                                    struct tlc_error *error)
 {
     if (stack->abi != TLC_STACK_ABI || stack->table_bytes != sizeof *stack)
-        return tlc_fail(error, TLC_ENVIRONMENT,
-                        "stack: %s: built for plug-in ABI %u with a table of %u bytes, this program "
-                        "has %u with %zu; build it again",
-                        path, stack->abi, stack->table_bytes, TLC_STACK_ABI, sizeof *stack);
+        return tlc_fail(
+            error, TLC_ENVIRONMENT,
+            "stack: %s: built for plug-in ABI %u with a table of %u bytes, this program "
+            "has %u with %zu; build it again",
+            path, stack->abi, stack->table_bytes, TLC_STACK_ABI, sizeof *stack);
     if (!stack->name || !stack->version || !stack->build || !stack->supports ||
         !stack->context_new || !stack->context_free || !stack->connection_on_socket ||
         !stack->handshake || !stack->read || !stack->write || !stack->close ||

@@ -38,8 +38,8 @@ static bool join_names(enum tlc_name_kind kind, const uint16_t *codes, size_t co
 {
     size_t used = 0;
     for (size_t i = 0; i < count; i++) {
-        int wrote = snprintf(list + used, capacity - used, "%s%s", i ? ":" : "",
-                             tlc_name(kind, codes[i]));
+        int wrote =
+            snprintf(list + used, capacity - used, "%s%s", i ? ":" : "", tlc_name(kind, codes[i]));
         if (wrote < 0 || (size_t)wrote >= capacity - used)
             return false;
         used += (size_t)wrote;

@@ -203,6 +203,9 @@ void openssl_connection_free(struct tlc_stack_connection *connection)
     for (size_t i = 0; i < connection->chain_count; i++)
         OPENSSL_free(connection->chain_der[i]);
     SSL_SESSION_free(connection->session);
+    // OpenSSL drops the cached session of a connection freed without a close_notify; clients that
+    // just go (or reset) must not cost others the resumption. A fatal alert has dropped it already.
+    SSL_set_shutdown(connection->ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
     SSL_free(connection->ssl);
     free(connection);
 }

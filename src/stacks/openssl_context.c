@@ -80,9 +80,9 @@ static bool set_library_options(SSL_CTX *ctx, enum tlc_stack_role role, const ch
     SSL_CONF_CTX *conf = SSL_CONF_CTX_new();
     bool good = text && conf;
     if (good) {
-        SSL_CONF_CTX_set_flags(conf, SSL_CONF_FLAG_FILE | SSL_CONF_FLAG_SHOW_ERRORS |
-                                         (role == TLC_STACK_SERVER ? SSL_CONF_FLAG_SERVER
-                                                                   : SSL_CONF_FLAG_CLIENT));
+        SSL_CONF_CTX_set_flags(
+            conf, SSL_CONF_FLAG_FILE | SSL_CONF_FLAG_SHOW_ERRORS |
+                      (role == TLC_STACK_SERVER ? SSL_CONF_FLAG_SERVER : SSL_CONF_FLAG_CLIENT));
         SSL_CONF_CTX_set_ssl_ctx(conf, ctx);
     }
     while (good && (name = strsep(&rest, ";"))) {
@@ -189,8 +189,8 @@ static SSL_CTX *new_ctx(struct tlc_stack_context *context, const struct tlc_stac
 {
     static const unsigned char session_scope[] = "tlscost";
     bool server = context->role == TLC_STACK_SERVER;
-    SSL_CTX *ctx = SSL_CTX_new_ex(context->library, NULL,
-                                  server ? TLS_server_method() : TLS_client_method());
+    SSL_CTX *ctx =
+        SSL_CTX_new_ex(context->library, NULL, server ? TLS_server_method() : TLS_client_method());
     if (!ctx) {
         openssl_explain(error, "context");
         return NULL;

@@ -23,7 +23,7 @@ static X509 *next_certificate(const struct tlc_stack_context *context, BIO *bio)
     return certificate;
 }
 
-static STACK_OF(X509) *read_chain(const struct tlc_stack_context *context, const char *pem)
+static STACK_OF(X509) * read_chain(const struct tlc_stack_context *context, const char *pem)
 {
     BIO *bio = text_bio(pem);
     STACK_OF(X509) *chain = sk_X509_new_null();

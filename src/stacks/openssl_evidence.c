@@ -3,7 +3,7 @@
 // Group, HelloRetryRequest and signature scheme are read from the messages themselves: OpenSSL's
 // getters differ between versions, and after psk_ke or a TLS 1.2 resumption its group getter tells
 // the group of the *first* connection (RFC 8446, 4.2.9 has no key exchange there). The callback
-// runs about twenty times in a handshake and returns at once for all but three messages.
+// runs about twenty times in a handshake and returns at once for all but four messages.
 #include <openssl/x509.h>
 #include <stdio.h>
 #include <string.h>
@@ -73,6 +73,9 @@ void openssl_watch(int write, int version, int type, const void *bytes, size_t c
     case SSL3_MT_CERTIFICATE_VERIFY:
         if (!write)
             connection->wire.peer_signature = get16(message + 4);
+        break;
+    case SSL3_MT_NEWSESSION_TICKET:
+        connection->wire.ticket |= !write;
         break;
     default:
         break;

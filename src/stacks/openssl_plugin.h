@@ -41,6 +41,7 @@ struct openssl_wire {
     uint16_t group;          // of ServerHello's key_share or of ServerKeyExchange; 0: neither
     uint16_t peer_signature; // of the peer's CertificateVerify or ServerKeyExchange; 0: neither
     bool hello_retry_request;
+    bool ticket; // a client read a NewSessionTicket
 };
 
 struct tlc_stack_connection {

@@ -160,14 +160,25 @@ int openssl_keep_session(SSL *ssl, SSL_SESSION *session)
     return 1; // the reference is ours now
 }
 
+// OpenSSL does not call back for a ticket renewed in a TLS 1.2 resumption (RFC 5077, 3.3).
+static void take_renewed_session(struct tlc_stack_connection *connection)
+{
+    if (connection->session || !connection->wire.ticket || !SSL_is_init_finished(connection->ssl))
+        return;
+    connection->session = SSL_get1_session(connection->ssl);
+    connection->tickets += connection->session != NULL;
+}
+
 size_t openssl_tickets_received(struct tlc_stack_connection *connection)
 {
+    take_renewed_session(connection);
     return connection->tickets;
 }
 
 size_t openssl_session_export(struct tlc_stack_connection *connection, uint8_t *bytes,
                               size_t capacity)
 {
+    take_renewed_session(connection);
     if (!connection->session || !SSL_SESSION_is_resumable(connection->session))
         return 0;
     int needed = i2d_SSL_SESSION(connection->session, NULL);
@@ -187,9 +198,9 @@ bool openssl_offer_session(struct tlc_stack_connection *connection,
 {
     const unsigned char *at = bytes;
 #if OPENSSL_VERSION_NUMBER >= 0x30200000L
-    SSL_SESSION *session =
-        count > INT32_MAX ? NULL
-                          : d2i_SSL_SESSION_ex(NULL, &at, (long)count, context->library, NULL);
+    SSL_SESSION *session = count > INT32_MAX
+                               ? NULL
+                               : d2i_SSL_SESSION_ex(NULL, &at, (long)count, context->library, NULL);
 #else
     (void)context;
     SSL_SESSION *session = count > INT32_MAX ? NULL : d2i_SSL_SESSION(NULL, &at, (long)count);
