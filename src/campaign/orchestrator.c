@@ -287,7 +287,9 @@ enum tlc_status tlc_campaign_run(const struct tlc_campaign_options *options, jso
         return tlc_fail(error, TLC_USAGE, "plan '%s': workload '%s': not in this build",
                         options->plan->name, options->plan->workload);
     campaign.running = calloc(options->plan->arm_count, sizeof *campaign.running);
-    enum tlc_status status = campaign.running
+    campaign.stays = calloc(options->plan->arm_count, sizeof *campaign.stays);
+    campaign.stayed = calloc(options->plan->arm_count, sizeof *campaign.stayed);
+    enum tlc_status status = campaign.running && campaign.stays && campaign.stayed
                                  ? campaign.kind->check(&campaign.setup, error)
                                  : tlc_fail(error, TLC_ENVIRONMENT, "campaign: out of memory");
     if (status == TLC_OK)
