@@ -1,3 +1,5 @@
+tlc_unit_test(tls13_vectors tls13)
+
 # The lean client against libssl in memory; only the tests link libssl.
 foreach(name tls13_handshake)
     tlc_unit_test(${name} libssl tls13)
