@@ -25,7 +25,7 @@ static enum tlc_scope scope_of_ipv4(uint32_t host_order)
     return TLC_SCOPE_ANYWHERE;
 }
 
-enum tlc_scope tlc_address_scope(const struct sockaddr *address)
+enum tlc_scope tlc_target_address_scope(const struct sockaddr *address)
 {
     if (address->sa_family == AF_UNIX)
         return TLC_SCOPE_LOCAL;
@@ -45,7 +45,7 @@ enum tlc_scope tlc_address_scope(const struct sockaddr *address)
     return TLC_SCOPE_ANYWHERE;
 }
 
-static enum tlc_status parse_unix(const char *path, struct tlc_address *address,
+static enum tlc_status parse_unix(const char *path, struct tlc_target_address *address,
                                   struct tlc_error *error)
 {
     struct sockaddr_un *local = (struct sockaddr_un *)&address->storage;
@@ -83,10 +83,10 @@ static bool split(const char *text, char *host, size_t capacity, const char **po
     return true;
 }
 
-enum tlc_status tlc_address_parse(const char *text, struct tlc_address *address,
-                                  struct tlc_error *error)
+enum tlc_status tlc_target_address_parse(const char *text, struct tlc_target_address *address,
+                                         struct tlc_error *error)
 {
-    *address = (struct tlc_address){.length = 0};
+    *address = (struct tlc_target_address){.length = 0};
     if (!strncmp(text, "unix:", 5))
         return parse_unix(text + 5, address, error);
     char host[256];
@@ -102,18 +102,18 @@ enum tlc_status tlc_address_parse(const char *text, struct tlc_address *address,
         return tlc_fail(error, TLC_USAGE, "address: '%s': %s", text, gai_strerror(code));
     memcpy(&address->storage, found->ai_addr, found->ai_addrlen);
     address->length = found->ai_addrlen;
-    address->scope = tlc_address_scope(found->ai_addr);
+    address->scope = tlc_target_address_scope(found->ai_addr);
     freeaddrinfo(found);
     return TLC_OK;
 }
 
-bool tlc_address_source(const struct tlc_address *target, unsigned index, unsigned spread,
-                        struct tlc_address *source)
+bool tlc_target_address_source(const struct tlc_target_address *target, unsigned index,
+                               unsigned spread, struct tlc_target_address *source)
 {
     const struct sockaddr_in *to = (const struct sockaddr_in *)&target->storage;
     if (spread < 2 || to->sin_family != AF_INET || ntohl(to->sin_addr.s_addr) >> 24 != 127)
         return false;
-    *source = (struct tlc_address){.length = sizeof *to, .scope = TLC_SCOPE_NEAR};
+    *source = (struct tlc_target_address){.length = sizeof *to, .scope = TLC_SCOPE_NEAR};
     struct sockaddr_in *from = (struct sockaddr_in *)&source->storage;
     from->sin_family = AF_INET;
     // 127.1.0.1 onwards: away from the addresses that servers usually listen on.

@@ -5,20 +5,20 @@
 #include <stdio.h>
 #include <string.h>
 
-static enum tlc_ask over(struct tlc_connection *connection)
+static enum tlc_ask over(struct tlc_load_connection *connection)
 {
     connection->phase = TLC_PHASE_OVER;
     return TLC_ASK_CLOSE;
 }
 
-static enum tlc_ask fail(struct tlc_connection *connection, const char *kind)
+static enum tlc_ask fail(struct tlc_load_connection *connection, const char *kind)
 {
     connection->failed = true;
     snprintf(connection->failure, sizeof connection->failure, "%s", kind);
     return over(connection);
 }
 
-static bool has_output(struct tlc_connection *connection)
+static bool has_output(struct tlc_load_connection *connection)
 {
     size_t count;
     connection->session->kind->output(connection->session, &count);
@@ -26,7 +26,7 @@ static bool has_output(struct tlc_connection *connection)
 }
 
 // The client itself found fault: its alert, if it made one, still goes to the server.
-static enum tlc_ask session_failed(struct tlc_connection *connection)
+static enum tlc_ask session_failed(struct tlc_load_connection *connection)
 {
     char kind[TLC_FAILURE_BYTES];
     connection->session->kind->failure(connection->session, kind);
@@ -37,8 +37,8 @@ static enum tlc_ask session_failed(struct tlc_connection *connection)
     return TLC_ASK_SEND;
 }
 
-enum tlc_ask tlc_connection_begin(struct tlc_connection *connection, uint64_t intended_ns,
-                                  uint64_t now_ns)
+enum tlc_ask tlc_load_connection_begin(struct tlc_load_connection *connection, uint64_t intended_ns,
+                                       uint64_t now_ns)
 {
     connection->times = (struct tlc_times){.started_ns = intended_ns};
     connection->deadline_ns = now_ns + connection->life->timeout_ns;
@@ -58,7 +58,7 @@ enum tlc_ask tlc_connection_begin(struct tlc_connection *connection, uint64_t in
 }
 
 // Splitting gives the server its ClientHello in several reads.
-static size_t hello_piece(const struct tlc_connection *connection, size_t left)
+static size_t hello_piece(const struct tlc_load_connection *connection, size_t left)
 {
     const struct tlc_life *life = connection->life;
     size_t piece = left;
@@ -69,7 +69,7 @@ static size_t hello_piece(const struct tlc_connection *connection, size_t left)
     return piece < left ? piece : left;
 }
 
-const uint8_t *tlc_connection_output(struct tlc_connection *connection, size_t *count)
+const uint8_t *tlc_load_connection_output(struct tlc_load_connection *connection, size_t *count)
 {
     const uint8_t *bytes = connection->session->kind->output(connection->session, count);
     if (connection->phase == TLC_PHASE_CONNECT)
@@ -78,14 +78,14 @@ const uint8_t *tlc_connection_output(struct tlc_connection *connection, size_t *
 }
 
 // After a stop point the server has had its share of work; there is nothing to finish.
-static enum tlc_ask stop(struct tlc_connection *connection, uint64_t now_ns)
+static enum tlc_ask stop(struct tlc_load_connection *connection, uint64_t now_ns)
 {
     connection->stopped = true;
     connection->times.done_ns = now_ns;
     return over(connection);
 }
 
-static enum tlc_ask say_goodbye(struct tlc_connection *connection)
+static enum tlc_ask say_goodbye(struct tlc_load_connection *connection)
 {
     switch (connection->life->close) {
     case TLC_CLOSE_RESET:
@@ -102,7 +102,7 @@ static enum tlc_ask say_goodbye(struct tlc_connection *connection)
     return TLC_ASK_SEND;
 }
 
-static void count_tickets(struct tlc_connection *connection)
+static void count_tickets(struct tlc_load_connection *connection)
 {
     unsigned tickets = connection->session->kind->tickets(connection->session);
     connection->life->tally->counters->tickets += tickets - connection->tickets_counted;
@@ -110,7 +110,7 @@ static void count_tickets(struct tlc_connection *connection)
 }
 
 // The handshake is finished: waits for what was asked for behind it, then ends.
-static enum tlc_ask settle(struct tlc_connection *connection)
+static enum tlc_ask settle(struct tlc_load_connection *connection)
 {
     const struct tlc_life *life = connection->life;
     count_tickets(connection);
@@ -128,7 +128,7 @@ static enum tlc_ask settle(struct tlc_connection *connection)
     return say_goodbye(connection);
 }
 
-static enum tlc_ask finish(struct tlc_connection *connection, uint64_t now_ns)
+static enum tlc_ask finish(struct tlc_load_connection *connection, uint64_t now_ns)
 {
     const struct tlc_life *life = connection->life;
     connection->times.done_ns = now_ns;
@@ -140,7 +140,8 @@ static enum tlc_ask finish(struct tlc_connection *connection, uint64_t now_ns)
     return has_output(connection) ? TLC_ASK_SEND : settle(connection);
 }
 
-enum tlc_ask tlc_connection_sent(struct tlc_connection *connection, size_t count, uint64_t now_ns)
+enum tlc_ask tlc_load_connection_sent(struct tlc_load_connection *connection, size_t count,
+                                      uint64_t now_ns)
 {
     if (!connection->connected) {
         connection->connected = true;
@@ -168,8 +169,8 @@ enum tlc_ask tlc_connection_sent(struct tlc_connection *connection, size_t count
     }
 }
 
-enum tlc_ask tlc_connection_input(struct tlc_connection *connection, const uint8_t *bytes,
-                                  size_t count, uint64_t now_ns)
+enum tlc_ask tlc_load_connection_input(struct tlc_load_connection *connection, const uint8_t *bytes,
+                                       size_t count, uint64_t now_ns)
 {
     const struct tlc_engine_kind *kind = connection->session->kind;
     connection->life->tally->counters->bytes_received += count;
@@ -197,7 +198,7 @@ enum tlc_ask tlc_connection_input(struct tlc_connection *connection, const uint8
     return has_output(connection) ? TLC_ASK_SEND : TLC_ASK_RECEIVE;
 }
 
-enum tlc_ask tlc_connection_ended(struct tlc_connection *connection)
+enum tlc_ask tlc_load_connection_ended(struct tlc_load_connection *connection)
 {
     if (connection->phase == TLC_PHASE_LINGER) {
         connection->orderly = true;
@@ -232,7 +233,7 @@ static void name_connect_error(int code, char *kind, size_t capacity)
         *at = (char)tolower((unsigned char)*at);
 }
 
-enum tlc_ask tlc_connection_broke(struct tlc_connection *connection, int code)
+enum tlc_ask tlc_load_connection_broke(struct tlc_load_connection *connection, int code)
 {
     bool reset = code == ECONNRESET || code == EPIPE;
     if (connection->phase == TLC_PHASE_LINGER && reset)
@@ -251,20 +252,20 @@ enum tlc_ask tlc_connection_broke(struct tlc_connection *connection, int code)
     return fail(connection, kind);
 }
 
-enum tlc_ask tlc_connection_expired(struct tlc_connection *connection)
+enum tlc_ask tlc_load_connection_expired(struct tlc_load_connection *connection)
 {
     if (connection->phase == TLC_PHASE_ALERT)
         return over(connection);
     return fail(connection, connection->connected ? "timeout" : "connect-timeout");
 }
 
-enum tlc_ask tlc_connection_shut(struct tlc_connection *connection)
+enum tlc_ask tlc_load_connection_shut(struct tlc_load_connection *connection)
 {
     (void)connection;
     return TLC_ASK_RECEIVE;
 }
 
-void tlc_connection_closed(struct tlc_connection *connection)
+void tlc_load_connection_closed(struct tlc_load_connection *connection)
 {
     struct tlc_tally *tally = connection->life->tally;
     struct tlc_facts facts;

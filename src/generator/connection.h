@@ -9,11 +9,11 @@
 #include "generator/tally.h"
 
 enum tlc_ask {
-    TLC_ASK_SEND,     // tlc_connection_output has bytes; then tlc_connection_sent
+    TLC_ASK_SEND,     // tlc_load_connection_output has bytes; then tlc_load_connection_sent
     TLC_ASK_RECEIVE,  // bytes of the server are awaited
-    TLC_ASK_SHUTDOWN, // send a FIN, then tlc_connection_shut
-    TLC_ASK_CLOSE     // over: end the socket (by reset unless tlc_connection_orderly), then
-                      // tlc_connection_closed
+    TLC_ASK_SHUTDOWN, // send a FIN, then tlc_load_connection_shut
+    TLC_ASK_CLOSE     // over: end the socket (by reset unless tlc_load_connection_orderly), then
+                      // tlc_load_connection_closed
 };
 
 // What all connections of a loop share.
@@ -41,7 +41,7 @@ enum tlc_phase {
     TLC_PHASE_OVER
 };
 
-struct tlc_connection {
+struct tlc_load_connection {
     const struct tlc_life *life;
     struct tlc_session *session;
     struct tlc_times times;
@@ -54,26 +54,27 @@ struct tlc_connection {
 };
 
 // `intended_ns` is when the handshake should have started: latencies count from there.
-enum tlc_ask tlc_connection_begin(struct tlc_connection *connection, uint64_t intended_ns,
-                                  uint64_t now_ns);
-const uint8_t *tlc_connection_output(struct tlc_connection *connection, size_t *count);
+enum tlc_ask tlc_load_connection_begin(struct tlc_load_connection *connection, uint64_t intended_ns,
+                                       uint64_t now_ns);
+const uint8_t *tlc_load_connection_output(struct tlc_load_connection *connection, size_t *count);
 // `count` bytes were handed to the kernel: the connection is established, too.
-enum tlc_ask tlc_connection_sent(struct tlc_connection *connection, size_t count, uint64_t now_ns);
-enum tlc_ask tlc_connection_input(struct tlc_connection *connection, const uint8_t *bytes,
-                                  size_t count, uint64_t now_ns);
-enum tlc_ask tlc_connection_ended(struct tlc_connection *connection);           // the server's FIN
-enum tlc_ask tlc_connection_broke(struct tlc_connection *connection, int code); // errno
-enum tlc_ask tlc_connection_expired(struct tlc_connection *connection);
-enum tlc_ask tlc_connection_shut(struct tlc_connection *connection);
+enum tlc_ask tlc_load_connection_sent(struct tlc_load_connection *connection, size_t count,
+                                      uint64_t now_ns);
+enum tlc_ask tlc_load_connection_input(struct tlc_load_connection *connection, const uint8_t *bytes,
+                                       size_t count, uint64_t now_ns);
+enum tlc_ask tlc_load_connection_ended(struct tlc_load_connection *connection); // the server's FIN
+enum tlc_ask tlc_load_connection_broke(struct tlc_load_connection *connection, int code); // errno
+enum tlc_ask tlc_load_connection_expired(struct tlc_load_connection *connection);
+enum tlc_ask tlc_load_connection_shut(struct tlc_load_connection *connection);
 // The socket was ended: the outcome is counted, the connection is idle.
-void tlc_connection_closed(struct tlc_connection *connection);
+void tlc_load_connection_closed(struct tlc_load_connection *connection);
 
-static inline bool tlc_connection_idle(const struct tlc_connection *connection)
+static inline bool tlc_load_connection_idle(const struct tlc_load_connection *connection)
 {
     return connection->phase == TLC_PHASE_IDLE;
 }
 // Both sides sent their FIN: no reset is needed.
-static inline bool tlc_connection_orderly(const struct tlc_connection *connection)
+static inline bool tlc_load_connection_orderly(const struct tlc_load_connection *connection)
 {
     return connection->orderly;
 }

@@ -9,7 +9,7 @@
 #include "generator/generator.h"
 
 struct prepared {
-    json_int_t id = 0;
+    json_int_t id;
     struct tlc_target *target;
 };
 

@@ -71,9 +71,9 @@ void tlc_lane_free(struct tlc_lane *lane)
     free(lane);
 }
 
-static struct tlc_connection *connection_new(struct tlc_lane *lane)
+static struct tlc_load_connection *connection_new(struct tlc_lane *lane)
 {
-    struct tlc_connection *connection = calloc(1, sizeof *connection);
+    struct tlc_load_connection *connection = calloc(1, sizeof *connection);
     if (!connection)
         return NULL;
     connection->life = &lane->life;
@@ -86,7 +86,7 @@ static struct tlc_connection *connection_new(struct tlc_lane *lane)
 
 static bool grow(struct tlc_lane *lane, unsigned capacity)
 {
-    struct tlc_connection **connections =
+    struct tlc_load_connection **connections =
         realloc(lane->connections, capacity * sizeof *connections);
     if (connections)
         lane->connections = connections;
@@ -96,7 +96,7 @@ static bool grow(struct tlc_lane *lane, unsigned capacity)
     if (!connections || !idle)
         return false;
     while (lane->capacity < capacity) {
-        struct tlc_connection *connection = connection_new(lane);
+        struct tlc_load_connection *connection = connection_new(lane);
         if (!connection)
             return false;
         lane->connections[lane->capacity++] = connection;
@@ -162,21 +162,21 @@ enum tlc_status tlc_lane_run(struct tlc_lane *lane, const struct tlc_slice_optio
     return tlc_tally_finish(&lane->tally, error);
 }
 
-struct tlc_connection *tlc_lane_start(struct tlc_lane *lane, uint64_t now_ns, unsigned *index,
-                                      enum tlc_ask *ask)
+struct tlc_load_connection *tlc_lane_start(struct tlc_lane *lane, uint64_t now_ns, unsigned *index,
+                                           enum tlc_ask *ask)
 {
     uint64_t intended_ns;
     if (!lane->idle_count || !tlc_pacer_take(&lane->pacer, now_ns, &intended_ns))
         return NULL;
     *index = lane->idle[--lane->idle_count];
-    struct tlc_connection *connection = lane->connections[*index];
-    *ask = tlc_connection_begin(connection, intended_ns, now_ns);
+    struct tlc_load_connection *connection = lane->connections[*index];
+    *ask = tlc_load_connection_begin(connection, intended_ns, now_ns);
     return connection;
 }
 
 void tlc_lane_closed(struct tlc_lane *lane, unsigned index)
 {
-    tlc_connection_closed(lane->connections[index]);
+    tlc_load_connection_closed(lane->connections[index]);
     lane->idle[lane->idle_count++] = index;
 }
 

@@ -11,7 +11,7 @@
 // What lanes read of their target.
 struct tlc_lane_options {
     const struct tlc_target_options *target;
-    const struct tlc_address *address;
+    const struct tlc_target_address *address;
     const uint8_t *echo;
     unsigned index, lanes;
 };
@@ -21,8 +21,8 @@ struct tlc_lane {
     const struct tlc_loop_kind *kind;
     struct tlc_loop *loop;
     struct tlc_engine_context *context;
-    struct tlc_connection **connections; // the first `concurrency` take part in the slice
-    unsigned *idle;                      // stack of indices of connections that wait for a start
+    struct tlc_load_connection **connections; // the first `concurrency` take part in the slice
+    unsigned *idle; // stack of indices of connections that wait for a start
     unsigned capacity, concurrency, idle_count;
     unsigned batch;
     uint64_t batch_wait_ns;
@@ -43,8 +43,8 @@ enum tlc_status tlc_lane_run(struct tlc_lane *lane, const struct tlc_slice_optio
                              struct tlc_counters *counters, struct tlc_error *error) TLC_CHECKED;
 
 // For loops. The next idle connection when a start is due, begun; NULL otherwise.
-struct tlc_connection *tlc_lane_start(struct tlc_lane *lane, uint64_t now_ns, unsigned *index,
-                                      enum tlc_ask *ask);
+struct tlc_load_connection *tlc_lane_start(struct tlc_lane *lane, uint64_t now_ns, unsigned *index,
+                                           enum tlc_ask *ask);
 // The connection's socket was ended: counts it and puts it on the idle stack.
 void tlc_lane_closed(struct tlc_lane *lane, unsigned index);
 bool tlc_lane_over(const struct tlc_lane *lane, uint64_t now_ns);

@@ -92,12 +92,12 @@ static enum tlc_status epoll_prepare(struct tlc_loop *loop, struct tlc_error *er
 // Sends what is pending. False when the socket takes no more for now.
 static bool send_pending(struct tlc_loop *loop, unsigned index)
 {
-    struct tlc_connection *connection = loop->lane->connections[index];
+    struct tlc_load_connection *connection = loop->lane->connections[index];
     size_t count;
-    const uint8_t *bytes = tlc_connection_output(connection, &count);
+    const uint8_t *bytes = tlc_load_connection_output(connection, &count);
     ssize_t done = send(loop->fd[index], bytes, count, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (done >= 0) {
-        loop->ask[index] = tlc_connection_sent(connection, (size_t)done, tlc_now_ns());
+        loop->ask[index] = tlc_load_connection_sent(connection, (size_t)done, tlc_now_ns());
         return true;
     }
     if (errno == EAGAIN || errno == EINTR)
@@ -108,9 +108,9 @@ static bool send_pending(struct tlc_loop *loop, unsigned index)
     loop->ask[index] = TLC_ASK_RECEIVE;
     if (got > 0 && connection->connected)
         loop->ask[index] =
-            tlc_connection_input(connection, loop->buffer, (size_t)got, tlc_now_ns());
+            tlc_load_connection_input(connection, loop->buffer, (size_t)got, tlc_now_ns());
     if (loop->ask[index] != TLC_ASK_CLOSE)
-        loop->ask[index] = tlc_connection_broke(connection, code);
+        loop->ask[index] = tlc_load_connection_broke(connection, code);
     return true;
 }
 
@@ -118,26 +118,26 @@ static bool send_pending(struct tlc_loop *loop, unsigned index)
 // the socket, and whatever comes later raises a new edge (epoll(7)).
 static bool receive(struct tlc_loop *loop, unsigned index, bool hangup)
 {
-    struct tlc_connection *connection = loop->lane->connections[index];
+    struct tlc_load_connection *connection = loop->lane->connections[index];
     ssize_t got = recv(loop->fd[index], loop->buffer, BUFFER_BYTES, MSG_DONTWAIT);
     if (got > 0) {
         loop->ask[index] =
-            tlc_connection_input(connection, loop->buffer, (size_t)got, tlc_now_ns());
+            tlc_load_connection_input(connection, loop->buffer, (size_t)got, tlc_now_ns());
         return hangup || got == BUFFER_BYTES || loop->ask[index] != TLC_ASK_RECEIVE;
     }
     if (got == 0)
-        loop->ask[index] = tlc_connection_ended(connection);
+        loop->ask[index] = tlc_load_connection_ended(connection);
     else if (errno == EAGAIN || errno == EINTR)
         return false;
     else
-        loop->ask[index] = tlc_connection_broke(connection, errno);
+        loop->ask[index] = tlc_load_connection_broke(connection, errno);
     return true;
 }
 
 static void end_connection(struct tlc_loop *loop, unsigned index)
 {
-    struct tlc_connection *connection = loop->lane->connections[index];
-    bool orderly = tlc_connection_orderly(connection);
+    struct tlc_load_connection *connection = loop->lane->connections[index];
+    bool orderly = tlc_load_connection_orderly(connection);
     if (!tlc_socket_end(&loop->sockets, loop->fd[index], orderly)) {
         close(loop->fd[index]);
         loop->fd[index] = -1;
@@ -148,7 +148,7 @@ static void end_connection(struct tlc_loop *loop, unsigned index)
 // Does what the connection asks until it has to wait. `readable`: the socket may hold bytes.
 static void drive(struct tlc_loop *loop, unsigned index, bool readable, bool hangup)
 {
-    struct tlc_connection *connection = loop->lane->connections[index];
+    struct tlc_load_connection *connection = loop->lane->connections[index];
     for (;;) {
         switch (loop->ask[index]) {
         case TLC_ASK_SEND:
@@ -162,7 +162,7 @@ static void drive(struct tlc_loop *loop, unsigned index, bool readable, bool han
             break;
         case TLC_ASK_SHUTDOWN:
             shutdown(loop->fd[index], SHUT_WR);
-            loop->ask[index] = tlc_connection_shut(connection);
+            loop->ask[index] = tlc_load_connection_shut(connection);
             break;
         case TLC_ASK_CLOSE:
             end_connection(loop, index);
@@ -176,7 +176,7 @@ static void drive(struct tlc_loop *loop, unsigned index, bool readable, bool han
 static void connect_and_drive(struct tlc_loop *loop, unsigned index)
 {
     struct tlc_error error;
-    struct tlc_connection *connection = loop->lane->connections[index];
+    struct tlc_load_connection *connection = loop->lane->connections[index];
     if (loop->ask[index] == TLC_ASK_SEND) {
         int code = 0;
         if (loop->fd[index] < 0 && open_socket(loop, index, &error) != TLC_OK)
@@ -184,7 +184,7 @@ static void connect_and_drive(struct tlc_loop *loop, unsigned index)
         else
             code = tlc_socket_connect(&loop->sockets, loop->fd[index]);
         if (code)
-            loop->ask[index] = tlc_connection_broke(connection, code);
+            loop->ask[index] = tlc_load_connection_broke(connection, code);
     }
     drive(loop, index, false, false);
 }
@@ -208,10 +208,10 @@ static void expire(struct tlc_loop *loop, uint64_t now_ns)
 {
     struct tlc_lane *lane = loop->lane;
     for (unsigned i = 0; i < lane->concurrency; i++) {
-        struct tlc_connection *connection = lane->connections[i];
-        if (tlc_connection_idle(connection) || now_ns < connection->deadline_ns)
+        struct tlc_load_connection *connection = lane->connections[i];
+        if (tlc_load_connection_idle(connection) || now_ns < connection->deadline_ns)
             continue;
-        loop->ask[i] = tlc_connection_expired(connection);
+        loop->ask[i] = tlc_load_connection_expired(connection);
         drive(loop, i, false, false);
     }
 }
@@ -242,7 +242,7 @@ static enum tlc_status epoll_run(struct tlc_loop *loop, struct tlc_error *error)
             return tlc_fail_errno(error, "epoll loop: wait");
         for (int i = 0; i < count; i++) {
             unsigned index = events[i].data.u32;
-            if (index >= lane->concurrency || tlc_connection_idle(lane->connections[index]))
+            if (index >= lane->concurrency || tlc_load_connection_idle(lane->connections[index]))
                 continue; // an edge of the connection's end
             bool hangup = events[i].events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR);
             drive(loop, index, hangup || (events[i].events & EPOLLIN), hangup);

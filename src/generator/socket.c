@@ -30,8 +30,8 @@ void tlc_socket_options_of(const struct tlc_lane *lane, struct tlc_socket_option
 
 static int bind_source(const struct tlc_socket_options *options, unsigned index, int fd)
 {
-    struct tlc_address source;
-    if (!tlc_address_source(options->to, options->first + index, options->spread, &source))
+    struct tlc_target_address source;
+    if (!tlc_target_address_source(options->to, options->first + index, options->spread, &source))
         return 0;
     // The port is left to connect, which may then share one between different peers.
     const int on = 1;

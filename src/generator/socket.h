@@ -9,7 +9,7 @@
 struct tlc_lane;
 
 struct tlc_socket_options {
-    const struct tlc_address *to;
+    const struct tlc_target_address *to;
     unsigned spread; // source addresses to take turns with; 1: the kernel chooses
     unsigned first;  // of this lane
     bool fresh;      // a new socket for every connection

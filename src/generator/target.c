@@ -10,7 +10,7 @@
 struct tlc_target {
     json_t *kept; // the options as JSON: owner of every string in `options`
     struct tlc_target_options options;
-    struct tlc_address address;
+    struct tlc_target_address address;
     uint8_t *echo;
     struct tlc_lane **lanes;
     unsigned lane_count;
@@ -32,7 +32,8 @@ bool tlc_generator_interrupted(void)
 
 // What only a laboratory may do stays in the laboratory: no option lifts the first two refusals.
 static enum tlc_status check_scope(const struct tlc_target_options *options,
-                                   const struct tlc_address *address, struct tlc_error *error)
+                                   const struct tlc_target_address *address,
+                                   struct tlc_error *error)
 {
     if (address->scope != TLC_SCOPE_ANYWHERE)
         return TLC_OK;
@@ -126,7 +127,7 @@ enum tlc_status tlc_target_new(const struct tlc_target_options *options, struct 
     struct tlc_target *made = calloc(1, sizeof *made);
     if (!made)
         return tlc_fail(error, TLC_ENVIRONMENT, "target: out of memory");
-    status = tlc_address_parse(options->address, &made->address, error);
+    status = tlc_target_address_parse(options->address, &made->address, error);
     if (status == TLC_OK)
         status = check_scope(options, &made->address, error);
     if (status == TLC_OK)
