@@ -243,7 +243,7 @@ static int verify_stacks(const struct options *options)
     }
     tlc_stack_ids_free(ids);
     if (options->json)
-        tlc_print_json(json_incref(document("stacks verify", "stacks", json_incref(documents))));
+        print_and_free(document("stacks verify", "stacks", json_incref(documents)));
     json_decref(documents);
     return code;
 }
@@ -322,9 +322,14 @@ static int get_stack(const struct options *options)
     free(script);
     if (status)
         return tlc_report_error(&error);
-    printf("%s\n", path);
-    fflush(stdout);
-    return verify_one(path, options->json, NULL);
+    if (!options->json)
+        printf("%s\n", path);
+    json_t *documents = json_array();
+    int code = verify_one(path, options->json, documents);
+    if (options->json)
+        print_and_free(document("stacks get", "stacks", json_incref(documents)));
+    json_decref(documents);
+    return code;
 }
 
 // --- options
@@ -374,6 +379,7 @@ int tlc_cmd_stacks(int argc, char **argv)
             "'stacks' beside the program, in the installation, and where 'get' puts them."};
     struct options options = {.count = 0};
     struct tlc_error error = {TLC_OK, ""};
+    argp_err_exit_status = TLC_USAGE;
     argp_parse(&argp, argc, argv, 0, NULL, &options);
     if (!options.count)
         options.words[options.count++] = "list";
