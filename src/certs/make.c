@@ -221,6 +221,12 @@ static STACK_OF(X509) * read_chain(const struct tlc_certs_folder *folder, const 
     return chain;
 }
 
+static bool has_validity(const X509 *certificate, const struct tlc_certs_validity *validity)
+{
+    return ASN1_TIME_cmp_time_t(X509_get0_notBefore(certificate), validity->not_before) == 0 &&
+           ASN1_TIME_cmp_time_t(X509_get0_notAfter(certificate), validity->not_after) == 0;
+}
+
 static bool read_ca(struct making *making)
 {
     size_t index = making->ca_count;
@@ -235,7 +241,7 @@ static bool read_ca(struct making *making)
     X509 *ca = making->cas[index], *above = making->cas[index > 0 ? index - 1 : 0];
     return ca && making->ca_keys[index] &&
            X509_check_private_key(ca, making->ca_keys[index]) == 1 &&
-           X509_verify(ca, X509_get0_pubkey(above)) == 1;
+           has_validity(ca, &making->validity) && X509_verify(ca, X509_get0_pubkey(above)) == 1;
 }
 
 static void forget_cas(struct making *making)
@@ -328,9 +334,7 @@ static bool chain_fits(const struct making *making, STACK_OF(X509) * chain, cons
     X509 *certificate = sk_X509_value(chain, 0);
     tlc_certs_key_name(key, key_type, sizeof key_type);
     return !strcmp(key_type, leaf->key_type) && X509_check_private_key(certificate, key) == 1 &&
-           ASN1_TIME_cmp_time_t(X509_get0_notBefore(certificate), making->validity.not_before) ==
-               0 &&
-           ASN1_TIME_cmp_time_t(X509_get0_notAfter(certificate), making->validity.not_after) == 0 &&
+           has_validity(certificate, &making->validity) &&
            chain_verifies(making, chain, leaf->client);
 }
 
