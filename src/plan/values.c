@@ -169,7 +169,7 @@ bool tlc_read_version(const struct tlc_setting *setting, const char *text, void 
 bool tlc_read_cipher(const struct tlc_setting *setting, const char *text, void *base, char *why,
                      size_t bytes)
 {
-    if (!strcmp(text, "none"))
+    if (!strcmp(text, setting->unset))
         return store_text(setting, NULL, base, why, bytes);
     return read_name(TLC_NAME_CIPHER, setting, text, base, why, bytes);
 }
@@ -206,7 +206,7 @@ bool tlc_read_groups(const struct tlc_setting *setting, const char *text, void *
 bool tlc_read_alpn(const struct tlc_setting *setting, const char *text, void *base, char *why,
                    size_t bytes)
 {
-    if (!strcmp(text, "none"))
+    if (!strcmp(text, setting->unset))
         return store_text(setting, NULL, base, why, bytes);
     size_t length = strlen(text), visible = 0;
     while (text[visible] > ' ' && text[visible] < 0x7f && text[visible] != ',')
