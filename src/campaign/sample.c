@@ -147,7 +147,7 @@ static void compare_evidence(const struct tlc_sample *sample, struct differences
                              sizeof differences->negotiated, differences->certificate,
                              sizeof differences->certificate);
     else
-        snprintf(differences->negotiated, sizeof differences->negotiated, "%s",
+        snprintf(differences->negotiated, sizeof differences->negotiated, "%.255s",
                  sample->failure[0] ? sample->failure : "the probe gave no evidence");
 }
 
