@@ -182,16 +182,17 @@ enum tlc_ask tlc_load_connection_input(struct tlc_load_connection *connection, c
     enum tlc_session_state state = kind->input(connection->session, bytes, count, now_ns / 1000000);
     if (!connection->times.hello_ns && kind->hello_seen(connection->session))
         connection->times.hello_ns = now_ns;
+    if (connection->phase == TLC_PHASE_LINGER) {
+        // Some servers answer a bare FIN by an alert; the handshake is complete all the same.
+        count_tickets(connection);
+        return TLC_ASK_RECEIVE;
+    }
     if (state == TLC_SESSION_FAILED)
         return session_failed(connection);
     if (state == TLC_SESSION_STOPPED)
         return stop(connection, now_ns);
     if (connection->phase == TLC_PHASE_SETTLE)
         return settle(connection);
-    if (connection->phase == TLC_PHASE_LINGER) {
-        count_tickets(connection);
-        return TLC_ASK_RECEIVE;
-    }
     if (state == TLC_SESSION_DONE && connection->phase == TLC_PHASE_HANDSHAKE)
         return finish(connection, now_ns);
     // A HelloRetryRequest asks for another ClientHello, TLS 1.2 for a second flight.
@@ -256,6 +257,8 @@ enum tlc_ask tlc_load_connection_expired(struct tlc_load_connection *connection)
 {
     if (connection->phase == TLC_PHASE_ALERT)
         return over(connection);
+    if (connection->phase == TLC_PHASE_LINGER)
+        return fail(connection, "close-timeout");
     return fail(connection, connection->connected ? "timeout" : "connect-timeout");
 }
 
