@@ -282,3 +282,24 @@ void tlc_load_connection_closed(struct tlc_load_connection *connection)
     else
         tlc_tally_error(tally, "no-evidence");
 }
+
+bool tlc_load_connection_keep(struct tlc_load_connection *connection,
+                              struct tlc_kept_handshake *kept)
+{
+    bool complete = !connection->failed && !connection->stopped;
+    if (!complete || !connection->session->kind->facts(connection->session, &kept->facts)) {
+        tlc_load_connection_closed(connection);
+        return false;
+    }
+    connection->phase = TLC_PHASE_IDLE;
+    kept->times = connection->times;
+    // The facts point into the session, which the next handshake writes over.
+    snprintf(kept->alpn, sizeof kept->alpn, "%s", kept->facts.alpn);
+    kept->facts.alpn = kept->alpn;
+    if (kept->facts.certificate_sha256) {
+        memcpy(kept->certificate_sha256, kept->facts.certificate_sha256,
+               sizeof kept->certificate_sha256);
+        kept->facts.certificate_sha256 = kept->certificate_sha256;
+    }
+    return true;
+}

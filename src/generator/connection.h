@@ -69,6 +69,19 @@ enum tlc_ask tlc_load_connection_shut(struct tlc_load_connection *connection);
 // The socket was ended: the outcome is counted, the connection is idle.
 void tlc_load_connection_closed(struct tlc_load_connection *connection);
 
+// A completed handshake, kept while the connection already serves the next one: it counts once the
+// kernel has taken the bytes that finish it.
+struct tlc_kept_handshake {
+    struct tlc_facts facts;
+    struct tlc_times times;
+    char alpn[64];
+    uint8_t certificate_sha256[32];
+};
+// Instead of tlc_load_connection_closed: the outcome is kept, the connection is idle. False when
+// the connection had no handshake to keep; its outcome is then counted.
+bool tlc_load_connection_keep(struct tlc_load_connection *connection,
+                              struct tlc_kept_handshake *kept);
+
 static inline bool tlc_load_connection_idle(const struct tlc_load_connection *connection)
 {
     return connection->phase == TLC_PHASE_IDLE;

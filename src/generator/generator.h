@@ -93,6 +93,7 @@ struct tlc_counters {
     uint32_t *latency_connect_us, *latency_hello_us,
         *latency_done_us; // from the start of the connect
     size_t latency_count, latency_capacity;
+    size_t latency_connect_count; // fewer: a loop that batches does not see each connect
 };
 
 void tlc_counters_free(struct tlc_counters *counters);
