@@ -268,6 +268,22 @@ enum tlc_ask tlc_load_connection_shut(struct tlc_load_connection *connection)
     return TLC_ASK_RECEIVE;
 }
 
+bool tlc_load_connection_waits_after_output(const struct tlc_load_connection *connection)
+{
+    const struct tlc_life *life = connection->life;
+    switch (connection->phase) {
+    case TLC_PHASE_CONNECT:
+        return !life->split_at && !life->split_every;
+    case TLC_PHASE_HANDSHAKE:
+        return true;
+    case TLC_PHASE_FINISH:
+        return life->echo_bytes ||
+               connection->session->kind->tickets(connection->session) < life->tickets_expected;
+    default:
+        return false;
+    }
+}
+
 void tlc_load_connection_closed(struct tlc_load_connection *connection)
 {
     struct tlc_tally *tally = connection->life->tally;
