@@ -9,7 +9,6 @@ struct forge {
     struct tlc_tls13_config *config;
     struct tlc_tls13_client *client;
     struct tlc_aead seal;
-    enum tlc_keys keys; // the seal's
     uint64_t now_ms;
 };
 
