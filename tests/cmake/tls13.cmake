@@ -9,6 +9,9 @@ target_link_options(test_tls13_allocations PRIVATE
     -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc)
 target_sources(test_tls13_faults PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/forge.c)
 
+tlc_unit_test(tls13_messages tls13)
+target_sources(test_tls13_messages PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/forge.c)
+
 # Prints figures and is not a test: run build/tests/test_tls13_speed by hand.
 add_executable(test_tls13_speed EXCLUDE_FROM_ALL ${CMAKE_CURRENT_SOURCE_DIR}/unit/test_tls13_speed.c
                ${CMAKE_CURRENT_SOURCE_DIR}/unit/test_tls13_peer.c)
