@@ -125,6 +125,8 @@ void peer_open(struct peer *peer, const struct peer_options *options)
 
 void peer_next(struct peer *peer)
 {
+    if (peer->ssl != NULL) // libssl forgets the sessions of connections that were not shut down
+        SSL_set_shutdown(peer->ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
     SSL_free(peer->ssl);
     ERR_clear_error();
     peer->ssl = SSL_new(peer->context);
