@@ -72,7 +72,8 @@ struct tlc_check_outcome {
 size_t tlc_checks_sample(const struct tlc_sample_facts *facts,
                          const struct tlc_check_limits *limits, struct tlc_check_outcome *outcomes);
 
-// Compares a probe's evidence with what an arm asked for. Differences as text ("group: asked
+// Compares a probe's evidence with what an arm asked for; a chain that was to be verified and could
+// not be is a difference of the certificate. Differences as text ("group: asked
 // X25519, got secp256r1"), empty when none. Each buffer may be NULL.
 struct tlc_asked {
     uint16_t version, group, cipher; // 0: any

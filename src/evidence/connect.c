@@ -50,11 +50,9 @@ static bool split(const char *address, char *host, size_t host_bytes, const char
     return true;
 }
 
-static enum tlc_status not_an_address(const char *address, struct tlc_error *error)
+static enum tlc_status not_an_address(struct tlc_error *error)
 {
-    return tlc_fail(error, TLC_USAGE,
-                    "address: '%.100s': not an address; write HOST:PORT, [IPV6]:PORT or unix:/path",
-                    address);
+    return tlc_fail(error, TLC_USAGE, "not an address; write HOST:PORT, [IPV6]:PORT or unix:/path");
 }
 
 enum tlc_status tlc_address_host(const char *address, char *host, size_t capacity,
@@ -64,7 +62,7 @@ enum tlc_status tlc_address_host(const char *address, char *host, size_t capacit
     *host = '\0';
     if (!strncmp(address, "unix:", 5) && address[5])
         return TLC_OK;
-    return split(address, host, capacity, &port) ? TLC_OK : not_an_address(address, error);
+    return split(address, host, capacity, &port) ? TLC_OK : not_an_address(error);
 }
 
 // Connects one candidate; -1 with errno (ETIMEDOUT when the deadline passed).
@@ -101,10 +99,10 @@ static enum tlc_status connect_unix(const char *address, uint64_t deadline_ns, i
     struct sockaddr_un to = {.sun_family = AF_UNIX};
     const char *path = address + strlen("unix:");
     if (!*path || strlen(path) >= sizeof to.sun_path)
-        return not_an_address(address, error);
+        return not_an_address(error);
     strcpy(to.sun_path, path);
     *fd = connect_one(AF_UNIX, 0, (const struct sockaddr *)&to, sizeof to, deadline_ns);
-    return *fd < 0 ? tlc_fail_errno(error, "connect: %s", address) : TLC_OK;
+    return *fd < 0 ? tlc_fail_errno(error, "connect") : TLC_OK;
 }
 
 enum tlc_status tlc_connect(const char *address, uint64_t deadline_ns, int *fd,
@@ -116,7 +114,7 @@ enum tlc_status tlc_connect(const char *address, uint64_t deadline_ns, int *fd,
     if (!strncmp(address, "unix:", 5))
         return connect_unix(address, deadline_ns, fd, error);
     if (!split(address, host, sizeof host, &port))
-        return not_an_address(address, error);
+        return not_an_address(error);
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_ADDRCONFIG}, *found;
     int code = getaddrinfo(host, port, &hints, &found);
     if (code == EAI_NONAME || code == EAI_ADDRFAMILY) {
@@ -124,12 +122,12 @@ enum tlc_status tlc_connect(const char *address, uint64_t deadline_ns, int *fd,
         code = getaddrinfo(host, port, &hints, &found);
     }
     if (code)
-        return tlc_fail(error, TLC_ENVIRONMENT, "connect: %.200s: %s", address,
+        return tlc_fail(error, TLC_ENVIRONMENT, "connect: %s",
                         code == EAI_SYSTEM ? strerror(errno) : gai_strerror(code));
     for (const struct addrinfo *at = found; at && *fd < 0; at = at->ai_next)
         *fd = connect_one(at->ai_family, at->ai_protocol, at->ai_addr, at->ai_addrlen, deadline_ns);
     int saved = errno;
     freeaddrinfo(found);
     errno = saved;
-    return *fd < 0 ? tlc_fail_errno(error, "connect: %.200s", address) : TLC_OK;
+    return *fd < 0 ? tlc_fail_errno(error, "connect") : TLC_OK;
 }

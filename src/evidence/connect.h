@@ -1,4 +1,5 @@
-// Connects a stream socket with a deadline (private to the room).
+// Connects a stream socket with a deadline (private to the room). Errors leave it to the caller to
+// name the address.
 #ifndef TLC_EVIDENCE_CONNECT_H
 #define TLC_EVIDENCE_CONNECT_H
 
@@ -7,8 +8,7 @@
 
 #include "base/error.h"
 
-// The host of "HOST:PORT" or "[ADDRESS]:PORT"; empty for "unix:/path". The error says how an
-// address is written.
+// The host of "HOST:PORT" or "[ADDRESS]:PORT"; empty for "unix:/path".
 enum tlc_status tlc_address_host(const char *address, char *host, size_t capacity,
                                  struct tlc_error *error) TLC_CHECKED;
 // A connected, non-blocking socket; the caller closes it. `deadline_ns` is on tlc_now_ns's clock.

@@ -2,7 +2,6 @@
 // nanoseconds where /proc/PID/stat counts in ticks.
 #include <ctype.h>
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
@@ -20,6 +19,7 @@
 
 struct member {
     pid_t pid;
+    clockid_t clock;
     uint64_t run_ns; // as last seen
 };
 
@@ -160,13 +160,16 @@ static bool grow(struct tlc_tree *tree)
 
 static bool add_member(struct tlc_tree *tree, pid_t pid)
 {
+    clockid_t clock;
     if (is_member(tree, pid))
         return true;
+    if (clock_getcpuclockid(pid, &clock) != 0)
+        return false;
     if (tree->count == tree->capacity && !grow(tree))
         return false;
     // Without a pidfd (descriptors used up, an old kernel) the pid alone must do.
     tree->watched[tree->count] = (struct pollfd){.fd = pidfd_open(pid, 0), .events = POLLIN};
-    tree->members[tree->count++] = (struct member){.pid = pid};
+    tree->members[tree->count++] = (struct member){.pid = pid, .clock = clock};
     return true;
 }
 
@@ -257,9 +260,17 @@ static void drop_member(struct tlc_tree *tree, size_t index)
     tree->watched[index] = tree->watched[tree->count];
 }
 
+static uint64_t clock_ns(clockid_t clock)
+{
+    struct timespec time;
+    return clock_gettime(clock, &time) == 0
+               ? (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec
+               : 0;
+}
+
 static void note_run_time(struct member *member)
 {
-    uint64_t run_ns = tlc_process_cpu_ns(member->pid);
+    uint64_t run_ns = clock_ns(member->clock);
     if (run_ns > member->run_ns)
         member->run_ns = run_ns;
 }
@@ -273,7 +284,7 @@ static void drop_ended(struct tlc_tree *tree)
         bool watched = asked && pidfd >= 0;
         // Without a pidfd a clock that is gone or runs behind shows the end.
         if (watched ? !tree->watched[i].revents
-                    : tlc_process_cpu_ns(tree->members[i].pid) >= tree->members[i].run_ns)
+                    : clock_ns(tree->members[i].clock) >= tree->members[i].run_ns)
             continue;
         // A zombie still has its clock, now with the final value, and keeps its pid.
         if (watched && pidfd_send_signal(pidfd, 0, NULL, 0) == 0)
@@ -303,8 +314,7 @@ struct tlc_tree *tlc_tree_open(pid_t root)
     if (!tree)
         return NULL;
     tree->loadavg = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
-    clockid_t clock;
-    if (root > 0 && clock_getcpuclockid(root, &clock) == 0 && add_member(tree, root))
+    if (root > 0 && add_member(tree, root))
         return tree;
     tlc_tree_close(tree);
     return NULL;

@@ -127,6 +127,19 @@ static void explain_unknown_key(const struct log *log, const char *key, char *te
              tlc_did_you_mean(key, words, count, hint, sizeof hint), known);
 }
 
+// libcyaml's names of what a schema expects and of what the parser met.
+static const char *plain(const char *word)
+{
+    static const char *const names[][2] = {
+        {"STRING", "one value"},        {"SCALAR", "one value"},
+        {"SEQUENCE", "a list"},         {"SEQUENCE_START", "a list"},
+        {"MAPPING", "a group of keys"}, {"MAPPING_START", "a group of keys"}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strcmp(word, names[i][0]))
+            return names[i][1];
+    return word;
+}
+
 // The backtrace tells the line of the key before an unknown one (libcyaml 1.3) and of the last key
 // of a mapping that lacks one, so the lines of these two are looked up.
 static enum tlc_status explain(const struct log *log, cyaml_err_t code,
@@ -136,7 +149,7 @@ static enum tlc_status explain(const struct log *log, cyaml_err_t code,
                       missing[] = "Missing required mapping field: ";
     const char *reason = *log->reason ? log->reason : cyaml_strerror(code);
     size_t line = log->line ? log->line : 1;
-    char text[768];
+    char text[768], wanted[32], met[32];
     if (!strncmp(reason, unknown, sizeof unknown - 1)) {
         const char *key = reason + sizeof unknown - 1;
         line = tlc_document_line_of_key(document, log->group, key, true);
@@ -145,11 +158,9 @@ static enum tlc_status explain(const struct log *log, cyaml_err_t code,
         const char *key = reason + sizeof missing - 1;
         line = tlc_document_line_of_key(document, log->group, key, false);
         snprintf(text, sizeof text, "'%s' is missing; add it", key);
-    } else if (code == CYAML_ERR_INVALID_VALUE || code == CYAML_ERR_UNEXPECTED_EVENT) {
-        snprintf(text, sizeof text,
-                 "not the expected kind of value (%s); write text, a list or a group of keys as in "
-                 "docs/plan.md",
-                 reason);
+    } else if (sscanf(reason, "Expecting %31[^,], got event: %31s", wanted, met) == 2) {
+        snprintf(text, sizeof text, "%s cannot stand here; write %s, see docs/plan.md", plain(met),
+                 plain(wanted));
     } else {
         snprintf(text, sizeof text, "%s; write it as in docs/plan.md", reason);
     }

@@ -13,66 +13,70 @@ static const char *const shares[] = {"honest", "reused", "cheap", NULL};
 static const char *const closes[] = {"reset", "fin", "close-notify", NULL};
 
 #define AT(structure, field) #field, offsetof(struct structure, field)
-#define TEXT                 TLC_MEMBER_TEXT, TLC_UNIT_NONE
+#define TEXT(key, reader, fallback, words, unset)                                                  \
+    {                                                                                              \
+#key, AT(tlc_arm, key), TLC_MEMBER_TEXT, TLC_UNIT_NONE, reader, fallback, 0, 0, words,     \
+            unset                                                                                  \
+    }
+#define COUNT(structure, key, fallback, low, high)                                                 \
+    {                                                                                              \
+#key, AT(structure, key), TLC_MEMBER_UNSIGNED, TLC_UNIT_NONE, tlc_read_count, fallback,    \
+            low, high, NULL, NULL                                                                  \
+    }
+#define TIME(key, structure, member, type, fallback, low, high)                                    \
+    {                                                                                              \
+        key, AT(structure, member), type, TLC_UNIT_MICROSECONDS, tlc_read_time, fallback, low,     \
+            high, NULL, NULL                                                                       \
+    }
+#define SHARE(structure, key, fallback, high)                                                      \
+    {                                                                                              \
+#key, AT(structure, key), TLC_MEMBER_DOUBLE, TLC_UNIT_SHARE, tlc_read_share, fallback, 0,  \
+            high, NULL, NULL                                                                       \
+    }
 
+// clang-format off: one setting a line
 const struct tlc_setting tlc_arm_settings[TLC_ARM_KEY_COUNT] = {
-    {"stack", AT(tlc_arm, stack), TEXT, tlc_read_identifier, "openssl", 0, 0, NULL},
-    {"certificate", AT(tlc_arm, certificate), TEXT, tlc_read_certificate, "ecdsa-p256", 0, 0, NULL},
-    {"groups", AT(tlc_arm, groups), TEXT, tlc_read_groups, "X25519MLKEM768", 0, 0, NULL},
-    {"version", AT(tlc_arm, version), TEXT, tlc_read_version, "TLSv1.3", 0, 0, NULL},
-    {"cipher", AT(tlc_arm, cipher), TEXT, tlc_read_cipher, NULL, 0, 0, NULL},
-    {"resumption", AT(tlc_arm, resumption), TEXT, tlc_read_word, "none", 0, 0, resumptions},
-    {"resume_ratio", AT(tlc_arm, resume_ratio), TLC_MEMBER_DOUBLE, TLC_UNIT_SHARE, tlc_read_share,
-     "0%", 0, 1, NULL},
+    TEXT(stack, tlc_read_identifier, "openssl", NULL, NULL),
+    TEXT(certificate, tlc_read_certificate, "ecdsa-p256", NULL, NULL),
+    TEXT(groups, tlc_read_groups, "X25519MLKEM768", NULL, NULL),
+    TEXT(version, tlc_read_version, "TLSv1.3", NULL, NULL),
+    TEXT(cipher, tlc_read_cipher, NULL, NULL, "any"),
+    TEXT(resumption, tlc_read_word, "none", resumptions, NULL),
+    SHARE(tlc_arm, resume_ratio, "0%", 1),
     {"tickets", AT(tlc_arm, tickets), TLC_MEMBER_INT, TLC_UNIT_NONE, tlc_read_tickets, "2", -1, 16,
-     NULL},
-    {"workers", AT(tlc_arm, workers), TLC_MEMBER_UNSIGNED, TLC_UNIT_NONE, tlc_read_count, "1", 1,
-     256, NULL},
-    {"accept", AT(tlc_arm, accept), TEXT, tlc_read_word, "shared", 0, 0, accepts},
-    {"engine", AT(tlc_arm, engine), TEXT, tlc_read_word, "lean", 0, 0, engines},
-    {"share", AT(tlc_arm, share), TEXT, tlc_read_word, "honest", 0, 0, shares},
-    {"close", AT(tlc_arm, close), TEXT, tlc_read_word, "reset", 0, 0, closes},
-    {"alpn", AT(tlc_arm, alpn), TEXT, tlc_read_alpn, NULL, 0, 0, NULL},
-    {"intermediates", AT(tlc_arm, intermediates), TLC_MEMBER_UNSIGNED, TLC_UNIT_NONE,
-     tlc_read_count, "0", 0, 6, NULL},
-    {"burn", AT(tlc_arm, burn_us), TLC_MEMBER_UNSIGNED, TLC_UNIT_MICROSECONDS, tlc_read_time, "0us",
-     0, 1e6, NULL},
-    {"concurrency", AT(tlc_arm, concurrency), TLC_MEMBER_UNSIGNED, TLC_UNIT_NONE, tlc_read_count,
-     "16", 1, 10000, NULL},
+     NULL, NULL},
+    COUNT(tlc_arm, workers, "1", 1, 256),
+    TEXT(accept, tlc_read_word, "shared", accepts, NULL),
+    TEXT(engine, tlc_read_word, "lean", engines, NULL),
+    TEXT(share, tlc_read_word, "honest", shares, NULL),
+    TEXT(close, tlc_read_word, "reset", closes, NULL),
+    TEXT(alpn, tlc_read_alpn, NULL, NULL, "none"),
+    COUNT(tlc_arm, intermediates, "0", 0, 6),
+    TIME("burn", tlc_arm, burn_us, TLC_MEMBER_UNSIGNED, "0us", 0, 1e6),
+    COUNT(tlc_arm, concurrency, "16", 1, 10000),
 };
 
 const struct tlc_setting tlc_schedule_settings[TLC_SCHEDULE_KEY_COUNT] = {
-    // 6 blocks are the least that give an interval at 95 %, see stats.h
-    {"blocks", AT(tlc_schedule, blocks), TLC_MEMBER_UNSIGNED, TLC_UNIT_NONE, tlc_read_count, "8", 6,
-     200, NULL},
-    {"rounds", AT(tlc_schedule, rounds), TLC_MEMBER_UNSIGNED, TLC_UNIT_NONE, tlc_read_count, "8", 1,
-     10000, NULL},
-    {"slice", AT(tlc_schedule, slice_us), TLC_MEMBER_UINT64, TLC_UNIT_MICROSECONDS, tlc_read_time,
-     "100ms", 1e3, 60e6, NULL},
-    {"warm_up", AT(tlc_schedule, warm_up_us), TLC_MEMBER_UINT64, TLC_UNIT_MICROSECONDS,
-     tlc_read_time, "100ms", 0, 60e6, NULL},
-    {"settle", AT(tlc_schedule, settle_us), TLC_MEMBER_UINT64, TLC_UNIT_MICROSECONDS, tlc_read_time,
-     "0ms", 0, 10e6, NULL},
+    COUNT(tlc_schedule, blocks, "8", 6, 200), // 6: the least that give an interval at 95 %
+    COUNT(tlc_schedule, rounds, "8", 1, 10000),
+    TIME("slice", tlc_schedule, slice_us, TLC_MEMBER_UINT64, "100ms", 1e3, 60e6),
+    TIME("warm_up", tlc_schedule, warm_up_us, TLC_MEMBER_UINT64, "100ms", 0, 60e6),
+    TIME("settle", tlc_schedule, settle_us, TLC_MEMBER_UINT64, "0ms", 0, 10e6),
 };
-
-#define LIMIT(name, fallback, high)                                                                \
-    {                                                                                              \
-#name, AT(tlc_limits, name), TLC_MEMBER_DOUBLE, TLC_UNIT_SHARE, tlc_read_share, fallback,  \
-            0, high, NULL                                                                          \
-    }
 
 const struct tlc_setting tlc_limit_settings[TLC_LIMIT_KEY_COUNT] = {
-    LIMIT(generator_busy, "90%", 1),
-    LIMIT(server_busy, "90%", 1),
-    LIMIT(steal, "5%", 1),
-    LIMIT(accounting, "10%", 10),
-    LIMIT(control_drift, "10%", 10),
-    LIMIT(headroom_gain, "5%", 10),
-    LIMIT(refused_samples, "25%", 1),
+    SHARE(tlc_limits, generator_busy, "90%", 1),
+    SHARE(tlc_limits, server_busy, "90%", 1),
+    SHARE(tlc_limits, steal, "5%", 1),
+    SHARE(tlc_limits, accounting, "10%", 10),
+    SHARE(tlc_limits, control_drift, "10%", 10),
+    SHARE(tlc_limits, headroom_gain, "5%", 10),
+    SHARE(tlc_limits, refused_samples, "25%", 1),
     {"errors", AT(tlc_limits, errors), TLC_MEMBER_UINT64, TLC_UNIT_NONE, tlc_read_count, "0", 0,
-     1e9, NULL},
-    LIMIT(margin, "2%", 1),
+     1e9, NULL, NULL},
+    SHARE(tlc_limits, margin, "2%", 1),
 };
+// clang-format on
 
 static void *member_of(const struct tlc_setting *setting, void *base)
 {
@@ -127,7 +131,8 @@ void tlc_setting_format(const struct tlc_setting *setting, const void *base, cha
 {
     double number = number_of(setting, base);
     if (setting->type == TLC_MEMBER_TEXT)
-        snprintf(text, bytes, "%s", text_of(setting, base) ? text_of(setting, base) : "none");
+        snprintf(text, bytes, "%s",
+                 text_of(setting, base) ? text_of(setting, base) : setting->unset);
     else if (setting->unit == TLC_UNIT_SHARE)
         snprintf(text, bytes, "%.10g%%", number * 100);
     else if (setting->unit == TLC_UNIT_MICROSECONDS)
@@ -167,11 +172,13 @@ json_t *tlc_settings_to_json(const struct tlc_setting *settings, size_t count, c
 static bool number_from_json(const struct tlc_setting *setting, const json_t *value, void *base,
                              char *why, size_t bytes)
 {
+    // Wider than what a plan may spell: `run --blocks` overrides the plan, and its result is read
+    // too.
     double number = json_number_value(value);
+    double low = fmin(setting->low, 1), high = fmax(setting->high, 1000);
     if (!json_is_number(value) || (setting->type != TLC_MEMBER_DOUBLE && !json_is_integer(value)) ||
-        number < setting->low || number > setting->high) {
-        snprintf(why, bytes, "%s: not a number from %g to %g", setting->member, setting->low,
-                 setting->high);
+        !(number >= low) || !(number <= high)) {
+        snprintf(why, bytes, "%s: not a number from %g to %g", setting->member, low, high);
         return false;
     }
     void *member = member_of(setting, base);
@@ -193,7 +200,7 @@ bool tlc_settings_from_json(const struct tlc_setting *settings, size_t count, co
         const struct tlc_setting *setting = &settings[i];
         const json_t *value = json_object_get(json, setting->member);
         if (setting->type == TLC_MEMBER_TEXT) {
-            const char *text = json_is_null(value) ? "none" : json_string_value(value);
+            const char *text = json_is_null(value) ? setting->unset : json_string_value(value);
             if (!text) {
                 snprintf(why, bytes, "%s: missing or not text", setting->member);
                 return false;

@@ -73,6 +73,7 @@ struct tlc_setting {
     const char *fallback;     // text of the default; NULL: not set
     double low, high;         // range of numbers
     const char *const *words; // choices of a word, NULL-terminated
+    const char *unset;        // how a plan spells text that is not set; NULL: it always is
 };
 
 extern const struct tlc_setting tlc_arm_settings[TLC_ARM_KEY_COUNT];
@@ -83,7 +84,7 @@ extern const struct tlc_setting tlc_limit_settings[TLC_LIMIT_KEY_COUNT];
 
 // Sets every member to its default. The base must be zeroed.
 bool tlc_settings_default(const struct tlc_setting *settings, size_t count, void *base);
-// The member's value as a plan spells it; "none" for text that is not set.
+// The member's value as a plan spells it.
 void tlc_setting_format(const struct tlc_setting *setting, const void *base, char *text,
                         size_t bytes);
 // The setting of a name; NULL when there is none.

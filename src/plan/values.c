@@ -143,9 +143,9 @@ bool tlc_read_certificate(const struct tlc_setting *setting, const char *text, v
 static bool refuse_name(enum tlc_name_kind kind, const char *what, const char *word, char *why,
                         size_t bytes)
 {
-    const char *words[MOST_WORDS];
-    size_t count = 0;
-    while (count < MOST_WORDS && (words[count] = tlc_name_at(kind, count)))
+    const char *words[MOST_WORDS] = {"P-256", "P-384", "P-521"}; // the usual names of the curves
+    size_t count = kind == TLC_NAME_GROUP ? 3 : 0;
+    for (size_t i = 0; count < MOST_WORDS && (words[count] = tlc_name_at(kind, i)); i++)
         count++;
     return refuse_word(what, word, words, count, why, bytes);
 }
@@ -169,7 +169,7 @@ bool tlc_read_version(const struct tlc_setting *setting, const char *text, void 
 bool tlc_read_cipher(const struct tlc_setting *setting, const char *text, void *base, char *why,
                      size_t bytes)
 {
-    if (!strcmp(text, "none"))
+    if (!strcmp(text, setting->unset))
         return store_text(setting, NULL, base, why, bytes);
     return read_name(TLC_NAME_CIPHER, setting, text, base, why, bytes);
 }
@@ -206,7 +206,7 @@ bool tlc_read_groups(const struct tlc_setting *setting, const char *text, void *
 bool tlc_read_alpn(const struct tlc_setting *setting, const char *text, void *base, char *why,
                    size_t bytes)
 {
-    if (!strcmp(text, "none"))
+    if (!strcmp(text, setting->unset))
         return store_text(setting, NULL, base, why, bytes);
     size_t length = strlen(text), visible = 0;
     while (text[visible] > ' ' && text[visible] < 0x7f && text[visible] != ',')

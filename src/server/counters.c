@@ -7,11 +7,14 @@
 static const char other[] = "other";
 
 // "error:0A000416:SSL routines::certificate unknown" carries codes that would make every build's
-// words different: only what follows the last colon names the reason.
+// words different, and "handshake: " says what all of these are about.
 static const char *without_prefix(const char *text)
 {
+    static const char step[] = "handshake: ";
     const char *colon = strncmp(text, "error:", 6) ? NULL : strrchr(text, ':');
-    return colon && colon[1] ? colon + 1 : text;
+    if (colon && colon[1])
+        return colon + 1;
+    return strncmp(text, step, sizeof step - 1) ? text : text + sizeof step - 1;
 }
 
 static void shorten(const char *text, char *reason)

@@ -41,8 +41,8 @@ static bool split(const char *text, char host[64], const char **port)
     if (length >= 64)
         return false;
     bool bracketed = length >= 2 && text[0] == '[' && text[length - 1] == ']';
-    // "::1" alone would read as host ":" and port 1.
-    if (!bracketed && memchr(text, ':', length))
+    // "::1" alone would read as host ":" and port 1, and getaddrinfo takes "*" for any address.
+    if (!bracketed && (memchr(text, ':', length) || memchr(text, '*', length)))
         return false;
     size_t skip = bracketed ? 1 : 0;
     memcpy(host, text + skip, length - 2 * skip);
