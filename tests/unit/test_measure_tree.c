@@ -8,6 +8,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -228,9 +229,9 @@ static void process_names_may_hold_anything(void **state)
     assert_string_equal(process.name, "a) R 1 (b\n");
     assert_true(tlc_parse_process_stat("1 () Z 0 0\n", &process));
     assert_string_equal(process.name, "");
-    char text[300] = "9 (";
-    memset(text + 3, 'x', 200);
-    strcpy(text + 203, ") S 8 9 9\n");
+    char text[300], name[201] = "";
+    memset(name, 'x', sizeof name - 1);
+    snprintf(text, sizeof text, "9 (%s) S 8 9 9\n", name);
     assert_true(tlc_parse_process_stat(text, &process));
     assert_int_equal(strlen(process.name), sizeof process.name - 1);
 }
