@@ -150,7 +150,7 @@ static int serve_control(struct tlc_error *error)
 int tlc_cmd_load(int argc, char **argv)
 {
     struct tlc_load_options options = {
-        .target = {.verify_every = 1000, .psk_modes = TLC_PSK_DHE_KE},
+        .target = {.verify_every = 1000},
         .slice = {.concurrency = 128, .keep_latencies = true},
     };
     argp_err_exit_status = TLC_USAGE;

@@ -210,7 +210,7 @@ static enum tlc_status parse_words(int key, const char *text, struct tlc_target_
                                         NULL};
     static const char *const closes[] = {"reset", "fin", "close-notify", NULL};
     static const char *const loops[] = {"auto", "epoll", "io_uring", NULL};
-    static const char *const modes[] = {"none", "psk_dhe_ke", "psk_ke", "psk_dhe_ke:psk_ke", NULL};
+    static const char *const modes[] = {"psk_dhe_ke", "psk_ke", "psk_dhe_ke:psk_ke", NULL};
     int value = 0;
     enum tlc_status status = TLC_OK;
     switch (key) {
@@ -236,7 +236,7 @@ static enum tlc_status parse_words(int key, const char *text, struct tlc_target_
         break;
     default: // KEY_PSK_MODES
         status = parse_word("--psk-modes", text, modes, &value, error);
-        target->psk_modes = (unsigned)value;
+        target->psk_modes = (unsigned)value + 1; // TLC_PSK_DHE_KE, TLC_PSK_KE, both
     }
     return status;
 }

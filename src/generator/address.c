@@ -1,10 +1,12 @@
 #include "generator/address.h"
 
 #include <arpa/inet.h>
+#include <ctype.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/un.h>
 
@@ -80,7 +82,9 @@ static bool split(const char *text, char *host, size_t capacity, const char **po
     memcpy(host, from, (size_t)(to - from));
     host[to - from] = '\0';
     *port = colon + 1;
-    return true;
+    char *end;
+    unsigned long number = strtoul(*port, &end, 10);
+    return isdigit((unsigned char)**port) && !*end && number > 0 && number <= 65535;
 }
 
 enum tlc_status tlc_target_address_parse(const char *text, struct tlc_target_address *address,
@@ -93,7 +97,8 @@ enum tlc_status tlc_target_address_parse(const char *text, struct tlc_target_add
     const char *port;
     if (!split(text, host, sizeof host, &port))
         return tlc_fail(error, TLC_USAGE,
-                        "address: '%s': not HOST:PORT; write for example 127.0.0.1:4433, "
+                        "address: '%s': not HOST:PORT with a port from 1 to 65535; write for "
+                        "example 127.0.0.1:4433, "
                         "[::1]:4433 or unix:/path",
                         text);
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV}, *found;

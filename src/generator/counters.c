@@ -1,4 +1,3 @@
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -109,7 +108,7 @@ enum tlc_status tlc_counters_merge(struct tlc_counters *into, const struct tlc_c
     for (size_t i = 0; i < LENGTH(times); i++) {
         double *mine = FIELD(double, into, times[i].offset);
         double other = *FIELD_OF(double, from, times[i].offset);
-        *mine = times[i].longest ? fmax(*mine, other) : *mine + other;
+        *mine = times[i].longest ? (other > *mine ? other : *mine) : *mine + other;
     }
     if (!merge_json(&into->errors, from->errors) ||
         !merge_json(&into->negotiated, from->negotiated) || !append_latencies(into, from))

@@ -44,7 +44,7 @@ static enum tlc_status lean_context_new(const struct tlc_target_options *options
             options->expect.certificate_known ? options->expect.certificate_sha256 : NULL,
         .wrong_share_first = options->wrong_share_first,
         .padding_bytes = options->padding_bytes,
-        .psk_modes = options->psk_modes,
+        .psk_modes = options->psk_modes ? options->psk_modes : TLC_PSK_DHE_KE,
     };
     struct lean_context *made = calloc(1, sizeof *made);
     if (!made)

@@ -45,7 +45,7 @@ struct tlc_target_options {
     const char *client_chain_pem, *client_key_pem; // engine full: client certificate
     unsigned verify_every; // lean: verify CertificateVerify in one of N handshakes
     double resume_ratio;   // 0 to 1: share of handshakes that offer a ticket
-    unsigned psk_modes;
+    unsigned psk_modes;        // TLC_PSK_* bits; 0: psk_dhe_ke, as ordinary clients
     enum tlc_close close;
     unsigned tickets_expected; // tickets to read before closing (the probe tells); 0: none
     size_t echo_bytes;         // application data sent, echoed and compared after the handshake

@@ -1,5 +1,4 @@
 // A target's options as JSON and back.
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
