@@ -94,10 +94,10 @@ refused_by() {
     [ ! -e "$result" ]
     kept=$(($(wc -l <"$result.journal") - 1))
     [ "$kept" -ge 4 ]
-    head -n 5 "$result.journal" | tail -n 4 | jq -S '{arm, block, handshakes, cost_us}' >"$BATS_TEST_TMPDIR/before"
+    head -n 5 "$result.journal" | tail -n 4 | jq -S '{arm, block, handshakes, cost_us: (.cost_us * 1000 | round)}' >"$BATS_TEST_TMPDIR/before"
     run env TLSCOST_TEST="$BATS_TEST_NAME" "$TLSCOST" run --quiet --continue "$result"
     [ "$status" -eq 0 ] || { echo "$output"; false; }
-    jq -S '.arms[].samples[] | select(.block < 2) | {arm, block, handshakes, cost_us}' "$result" |
+    jq -S '.arms[].samples[] | select(.block < 2) | {arm, block, handshakes, cost_us: (.cost_us * 1000 | round)}' "$result" |
         jq -s -S 'sort_by(.block, .arm)' >"$BATS_TEST_TMPDIR/after"
     jq -s -S 'sort_by(.block, .arm)' "$BATS_TEST_TMPDIR/before" | diff - "$BATS_TEST_TMPDIR/after"
     jq -e '[.arms[].samples | length] == [8, 8]' "$result"
