@@ -1,11 +1,16 @@
 tlc_unit_test(tls13_vectors tls13)
 
 # The lean client against libssl in memory; only the tests link libssl.
-foreach(name tls13_handshake tls13_faults tls13_resumption)
+foreach(name tls13_handshake tls13_faults tls13_resumption tls13_allocations)
     tlc_unit_test(${name} libssl tls13)
     target_sources(test_${name} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/unit/test_tls13_peer.c)
 endforeach()
+target_link_options(test_tls13_allocations PRIVATE
+    -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc)
 target_sources(test_tls13_faults PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/forge.c)
+
+tlc_unit_test(tls13_messages tls13)
+target_sources(test_tls13_messages PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/forge.c)
 
 # Prints figures and is not a test: run build/tests/test_tls13_speed by hand.
 add_executable(test_tls13_speed EXCLUDE_FROM_ALL ${CMAKE_CURRENT_SOURCE_DIR}/unit/test_tls13_speed.c
