@@ -20,7 +20,8 @@ static bool set_peer_name(SSL *ssl, const char *name)
     // RFC 6066, 3: literal addresses are not permitted in SNI; they are verified all the same.
     if (is_address(name))
         return X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), name) == 1;
-    return SSL_set_tlsext_host_name(ssl, name) == 1 && SSL_set1_host(ssl, name) == 1;
+    return SSL_set_tlsext_host_name(ssl, name) == 1 &&
+           X509_VERIFY_PARAM_set1_host(SSL_get0_param(ssl), name, 0) == 1;
 }
 
 static bool apply_options(struct tlc_stack_connection *connection,

@@ -5,6 +5,14 @@
 #include "base/names.h"
 #include "stacks/openssl_plugin.h"
 
+// Without this option (new in 3.3) a server takes psk_dhe_ke whenever a client offers both, as
+// OpenSSL's client always does, so that psk_ke cannot be had reliably.
+#ifdef SSL_OP_PREFER_NO_DHE_KEX
+static const bool prefers_psk_ke = true;
+#else
+static const bool prefers_psk_ke = false;
+#endif
+
 static bool supports_version(SSL_CTX *ctx, uint16_t code)
 {
     return SSL_CTX_set_min_proto_version(ctx, code) == 1 &&
@@ -38,7 +46,7 @@ static bool ask(SSL_CTX *ctx, enum tlc_stack_feature kind, uint16_t code)
     case TLC_FEATURE_CIPHER:
         return supports_cipher(ctx, code);
     case TLC_FEATURE_PSK_MODE:
-        return code <= 1;
+        return code == 1 || (code == 0 && prefers_psk_ke);
     case TLC_FEATURE_TICKETS:
         return code <= TLC_TICKETS_STATEFUL;
     case TLC_FEATURE_TICKET_KEYS:
@@ -58,6 +66,9 @@ static void say_why(struct tlc_stack_error *why, enum tlc_stack_feature kind, ui
     if ((size_t)kind < sizeof kinds / sizeof *kinds)
         snprintf(why->text, sizeof why->text, "OpenSSL %s has no %s", version,
                  tlc_name(kinds[kind], code));
+    else if (kind == TLC_FEATURE_PSK_MODE && code == 0)
+        snprintf(why->text, sizeof why->text, "OpenSSL %s cannot prefer psk_ke; it is in 3.3",
+                 version);
     else
         snprintf(why->text, sizeof why->text, "OpenSSL %s does not serve feature %u with value %u",
                  version, (unsigned)kind, code);

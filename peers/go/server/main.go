@@ -1,0 +1,125 @@
+// Server is a TLS 1.3 server over Go's crypto/tls that echoes application data. It prints the
+// address it listens on, and at its end (SIGTERM or SIGINT) what it counted, both as JSON.
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"peers/groups"
+)
+
+const (
+	handshakeLimit = 10 * time.Second
+	drainLimit     = time.Second
+)
+
+type options struct {
+	listen, cert, key, groups, alpn string
+	tickets                         bool
+}
+
+func parseOptions() options {
+	var o options
+	flag.StringVar(&o.listen, "listen", "127.0.0.1:0", "`address` to listen on; port 0 takes a free one")
+	flag.StringVar(&o.cert, "cert", "", "certificate chain, PEM `file`")
+	flag.StringVar(&o.key, "key", "", "private key, PEM `file`")
+	flag.StringVar(&o.groups, "groups", "", "colon-separated `list` of groups (default: Go's)")
+	flag.StringVar(&o.alpn, "alpn", "", "application `protocol` to agree on (default: none)")
+	flag.BoolVar(&o.tickets, "tickets", true, "offer session tickets")
+	flag.Parse()
+	return o
+}
+
+func (o options) config() (*tls.Config, error) {
+	pair, err := loadKeyPair(o.cert, o.key)
+	if err != nil {
+		return nil, fmt.Errorf("certificate: '%s': %w; name its files with -cert and -key", o.cert, err)
+	}
+	ids, err := groups.Parse(o.groups)
+	if err != nil {
+		return nil, err
+	}
+	config := &tls.Config{
+		Certificates:           []tls.Certificate{pair},
+		MinVersion:             tls.VersionTLS13,
+		CurvePreferences:       ids,
+		SessionTicketsDisabled: !o.tickets,
+	}
+	if o.alpn != "" {
+		config.NextProtos = []string{o.alpn}
+	}
+	return config, nil
+}
+
+// converse makes the handshake and echoes until the peer ends the connection.
+func converse(conn *tls.Conn, counts *counters) {
+	defer conn.Close()
+	conn.SetDeadline(time.Now().Add(handshakeLimit))
+	if err := conn.Handshake(); err != nil {
+		counts.failed(err)
+		return
+	}
+	counts.completed(conn.ConnectionState())
+	conn.SetDeadline(time.Time{})
+	io.Copy(conn, conn) // how a client ends a connection is its own affair
+}
+
+func accept(listener net.Listener, config *tls.Config, counts *counters) error {
+	for {
+		raw, err := listener.Accept()
+		if errors.Is(err, net.ErrClosed) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("accept: %w", err)
+		}
+		counts.open.Add(1)
+		go func() {
+			defer counts.open.Done()
+			converse(tls.Server(raw, config), counts)
+		}()
+	}
+}
+
+func serve(o options) error {
+	config, err := o.config()
+	if err != nil {
+		return err
+	}
+	listener, err := net.Listen("tcp", o.listen)
+	if err != nil {
+		return fmt.Errorf("listen: %w", err)
+	}
+	out := json.NewEncoder(os.Stdout)
+	out.Encode(map[string]string{"listening": listener.Addr().String()})
+
+	stop, cancel := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
+	defer cancel()
+	go func() {
+		<-stop.Done()
+		listener.Close()
+	}()
+	counts := newCounters()
+	err = accept(listener, config, counts)
+	counts.drain(drainLimit)
+	out.Encode(counts.document())
+	return err
+}
+
+func main() {
+	if err := serve(parseOptions()); err != nil {
+		fmt.Fprintf(os.Stderr, "server: %v\n", err)
+		os.Exit(1)
+	}
+}

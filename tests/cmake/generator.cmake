@@ -1,0 +1,3 @@
+tlc_unit_test(generator_parts generator)
+tlc_unit_test(generator_connection generator)
+tlc_unit_test(generator_target generator)
