@@ -45,7 +45,7 @@ find_openssl35() {
 # GO_PEERS to their folder.
 find_go_peers() {
     local prefix go=go version
-    version=$(GOTOOLCHAIN=local go env GOVERSION 2>/dev/null)
+    version=$(GOTOOLCHAIN=local go env GOVERSION 2>/dev/null || true)
     if [ -z "$version" ] || ! printf 'go1.27\n%s\n' "$version" | sort -V -C; then
         prefix=$(prefix_of go-1.27) || return 0
         go=$prefix/usr/lib/go-1.27/bin/go
