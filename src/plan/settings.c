@@ -54,6 +54,7 @@ const struct tlc_setting tlc_arm_settings[TLC_ARM_KEY_COUNT] = {
     COUNT(tlc_arm, intermediates, "0", 0, 6),
     TIME("burn", tlc_arm, burn_us, TLC_MEMBER_UNSIGNED, "0us", 0, 1e6),
     COUNT(tlc_arm, concurrency, "16", 1, 10000),
+    TIME("timeout", tlc_arm, timeout_us, TLC_MEMBER_UNSIGNED, "10s", 10e3, 60e6),
     TEXT(serve_options, tlc_read_options, NULL, NULL, "none"),
 };
 

@@ -24,6 +24,7 @@
     X(INTERMEDIATES, "intermediates")                                                              \
     X(BURN, "burn")                                                                                \
     X(CONCURRENCY, "concurrency")                                                                  \
+    X(TIMEOUT, "timeout")                                                                          \
     X(SERVE_OPTIONS, "serve_options")
 #define TLC_SCHEDULE_KEYS(X)                                                                       \
     X(BLOCKS, "blocks")                                                                            \
