@@ -1,4 +1,5 @@
 tlc_unit_test(tls13_vectors tls13)
+tlc_unit_test(tls13_shares tls13)
 
 # The lean client against libssl in memory; only the tests link libssl.
 foreach(name tls13_handshake tls13_faults tls13_resumption tls13_allocations)
