@@ -86,8 +86,8 @@ static enum tlc_status run(const struct tlc_load_options *options, struct tlc_ta
                            struct tlc_counters *counters, struct tlc_error *error)
 {
     unsigned tickets;
-    enum tlc_status status = TLC_OK;
-    if (!options->tickets_known && options->target.stop == TLC_STOP_COMPLETE) {
+    enum tlc_status status = tlc_target_check(target, &options->slice, error);
+    if (status == TLC_OK && !options->tickets_known && options->target.stop == TLC_STOP_COMPLETE) {
         status = tlc_target_count_tickets(target, &tickets, error);
         if (status == TLC_OK)
             tlc_target_set_tickets_expected(target, tickets);

@@ -19,16 +19,19 @@ enum { PERCENTILES = sizeof percentiles / sizeof *percentiles };
 struct point {
     const char *label, *member;
     uint32_t *values;
+    size_t count;
 };
 
 static void points_of(struct tlc_counters *counters, struct point points[3])
 {
-    points[0] = (struct point){"connect", "latency_connect_us", counters->latency_connect_us};
-    points[1] =
-        (struct point){"server hello", "latency_server_hello_us", counters->latency_hello_us};
-    points[2] = (struct point){"finished", "latency_us", counters->latency_done_us};
+    points[0] = (struct point){"connect", "latency_connect_us", counters->latency_connect_us,
+                               counters->latency_connect_count};
+    points[1] = (struct point){"server hello", "latency_server_hello_us",
+                               counters->latency_hello_us, counters->latency_count};
+    points[2] = (struct point){"finished", "latency_us", counters->latency_done_us,
+                               counters->latency_count};
     for (size_t i = 0; i < 3; i++)
-        tlc_sort_u32(points[i].values, counters->latency_count);
+        tlc_sort_u32(points[i].values, points[i].count);
 }
 
 static double rate_of(const struct tlc_counters *counters)
@@ -79,11 +82,13 @@ static void print_latencies(struct tlc_counters *counters)
     points_of(counters, points);
     printf("  latency (us) %12s %9s %9s %9s %9s\n", "p50", "p90", "p99", "p99.9", "max");
     for (size_t i = 0; i < 3; i++) {
+        if (!points[i].count)
+            continue;
         printf("    %-14s", points[i].label);
         for (size_t k = 0; k < PERCENTILES; k++)
-            printf("%s%9" PRIu32, k ? " " : "",
-                   (uint32_t)tlc_percentile_u32(points[i].values, counters->latency_count,
-                                                percentiles[k].p));
+            printf(
+                "%s%9" PRIu32, k ? " " : "",
+                (uint32_t)tlc_percentile_u32(points[i].values, points[i].count, percentiles[k].p));
         printf("\n");
     }
 }
@@ -204,7 +209,7 @@ json_t *tlc_load_to_json(const struct tlc_load_options *options, const struct tl
     points_of(counters, points);
     for (size_t i = 0; i < 3; i++)
         json_object_set_new(json, points[i].member,
-                            percentiles_to_json(points[i].values, counters->latency_count));
+                            percentiles_to_json(points[i].values, points[i].count));
     json_object_set_new(json, "negotiated", negotiated_to_json(counters));
     tlc_load_verdict(options, counters, why, sizeof why);
     json_object_set_new(json, "as_asked", json_boolean(!*why));

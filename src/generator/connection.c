@@ -182,16 +182,17 @@ enum tlc_ask tlc_load_connection_input(struct tlc_load_connection *connection, c
     enum tlc_session_state state = kind->input(connection->session, bytes, count, now_ns / 1000000);
     if (!connection->times.hello_ns && kind->hello_seen(connection->session))
         connection->times.hello_ns = now_ns;
+    if (connection->phase == TLC_PHASE_LINGER) {
+        // Some servers answer a bare FIN by an alert; the handshake is complete all the same.
+        count_tickets(connection);
+        return TLC_ASK_RECEIVE;
+    }
     if (state == TLC_SESSION_FAILED)
         return session_failed(connection);
     if (state == TLC_SESSION_STOPPED)
         return stop(connection, now_ns);
     if (connection->phase == TLC_PHASE_SETTLE)
         return settle(connection);
-    if (connection->phase == TLC_PHASE_LINGER) {
-        count_tickets(connection);
-        return TLC_ASK_RECEIVE;
-    }
     if (state == TLC_SESSION_DONE && connection->phase == TLC_PHASE_HANDSHAKE)
         return finish(connection, now_ns);
     // A HelloRetryRequest asks for another ClientHello, TLS 1.2 for a second flight.
@@ -256,6 +257,8 @@ enum tlc_ask tlc_load_connection_expired(struct tlc_load_connection *connection)
 {
     if (connection->phase == TLC_PHASE_ALERT)
         return over(connection);
+    if (connection->phase == TLC_PHASE_LINGER)
+        return fail(connection, "close-timeout");
     return fail(connection, connection->connected ? "timeout" : "connect-timeout");
 }
 
@@ -263,6 +266,22 @@ enum tlc_ask tlc_load_connection_shut(struct tlc_load_connection *connection)
 {
     (void)connection;
     return TLC_ASK_RECEIVE;
+}
+
+bool tlc_load_connection_waits_after_output(const struct tlc_load_connection *connection)
+{
+    const struct tlc_life *life = connection->life;
+    switch (connection->phase) {
+    case TLC_PHASE_CONNECT:
+        return !life->split_at && !life->split_every;
+    case TLC_PHASE_HANDSHAKE:
+        return true;
+    case TLC_PHASE_FINISH:
+        return life->echo_bytes ||
+               connection->session->kind->tickets(connection->session) < life->tickets_expected;
+    default:
+        return false;
+    }
 }
 
 void tlc_load_connection_closed(struct tlc_load_connection *connection)
@@ -278,4 +297,25 @@ void tlc_load_connection_closed(struct tlc_load_connection *connection)
         tlc_tally_handshake(tally, connection->life->expect, &facts, &connection->times);
     else
         tlc_tally_error(tally, "no-evidence");
+}
+
+bool tlc_load_connection_keep(struct tlc_load_connection *connection,
+                              struct tlc_kept_handshake *kept)
+{
+    bool complete = !connection->failed && !connection->stopped;
+    if (!complete || !connection->session->kind->facts(connection->session, &kept->facts)) {
+        tlc_load_connection_closed(connection);
+        return false;
+    }
+    connection->phase = TLC_PHASE_IDLE;
+    kept->times = connection->times;
+    // The facts point into the session, which the next handshake writes over.
+    snprintf(kept->alpn, sizeof kept->alpn, "%s", kept->facts.alpn);
+    kept->facts.alpn = kept->alpn;
+    if (kept->facts.certificate_sha256) {
+        memcpy(kept->certificate_sha256, kept->facts.certificate_sha256,
+               sizeof kept->certificate_sha256);
+        kept->facts.certificate_sha256 = kept->certificate_sha256;
+    }
+    return true;
 }

@@ -57,7 +57,8 @@ struct tlc_load_connection {
 enum tlc_ask tlc_load_connection_begin(struct tlc_load_connection *connection, uint64_t intended_ns,
                                        uint64_t now_ns);
 const uint8_t *tlc_load_connection_output(struct tlc_load_connection *connection, size_t *count);
-// `count` bytes were handed to the kernel: the connection is established, too.
+// `count` bytes were handed to the kernel: the connection is established, too. `now_ns` 0: it is
+// not known when.
 enum tlc_ask tlc_load_connection_sent(struct tlc_load_connection *connection, size_t count,
                                       uint64_t now_ns);
 enum tlc_ask tlc_load_connection_input(struct tlc_load_connection *connection, const uint8_t *bytes,
@@ -66,8 +67,23 @@ enum tlc_ask tlc_load_connection_ended(struct tlc_load_connection *connection); 
 enum tlc_ask tlc_load_connection_broke(struct tlc_load_connection *connection, int code); // errno
 enum tlc_ask tlc_load_connection_expired(struct tlc_load_connection *connection);
 enum tlc_ask tlc_load_connection_shut(struct tlc_load_connection *connection);
+// Whether the server must speak once the pending output is sent: its answer may be awaited at once.
+bool tlc_load_connection_waits_after_output(const struct tlc_load_connection *connection);
 // The socket was ended: the outcome is counted, the connection is idle.
 void tlc_load_connection_closed(struct tlc_load_connection *connection);
+
+// A completed handshake, kept while the connection already serves the next one: it counts once the
+// kernel has taken the bytes that finish it.
+struct tlc_kept_handshake {
+    struct tlc_facts facts;
+    struct tlc_times times;
+    char alpn[64];
+    uint8_t certificate_sha256[32];
+};
+// Instead of tlc_load_connection_closed: the outcome is kept, the connection is idle. False when
+// the connection had no handshake to keep; its outcome is then counted.
+bool tlc_load_connection_keep(struct tlc_load_connection *connection,
+                              struct tlc_kept_handshake *kept);
 
 static inline bool tlc_load_connection_idle(const struct tlc_load_connection *connection)
 {

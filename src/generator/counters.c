@@ -33,11 +33,14 @@ static const struct {
 
 static const struct {
     const char *name;
-    size_t offset;
+    size_t offset, count;
 } latencies[] = {
-    {"connect", offsetof(struct tlc_counters, latency_connect_us)},
-    {"server_hello", offsetof(struct tlc_counters, latency_hello_us)},
-    {"finished", offsetof(struct tlc_counters, latency_done_us)},
+    {"connect", offsetof(struct tlc_counters, latency_connect_us),
+     offsetof(struct tlc_counters, latency_connect_count)},
+    {"server_hello", offsetof(struct tlc_counters, latency_hello_us),
+     offsetof(struct tlc_counters, latency_count)},
+    {"finished", offsetof(struct tlc_counters, latency_done_us),
+     offsetof(struct tlc_counters, latency_count)},
 };
 
 #define LENGTH(array)                (sizeof(array) / sizeof *(array))
@@ -86,17 +89,20 @@ static bool append_latencies(struct tlc_counters *into, const struct tlc_counter
     for (size_t i = 0; i < LENGTH(latencies); i++) {
         uint32_t **list = FIELD(uint32_t *, into, latencies[i].offset);
         const uint32_t *more = *FIELD_OF(uint32_t *, from, latencies[i].offset);
+        size_t have = *FIELD(size_t, into, latencies[i].count);
+        size_t count = *FIELD_OF(size_t, from, latencies[i].count);
         if (total > into->latency_capacity) {
             uint32_t *grown = realloc(*list, total * sizeof *grown);
             if (!grown)
                 return false;
             *list = grown;
         }
-        memcpy(*list + into->latency_count, more, from->latency_count * sizeof *more);
+        memcpy(*list + have, more, count * sizeof *more);
     }
     if (total > into->latency_capacity)
         into->latency_capacity = total;
     into->latency_count = total;
+    into->latency_connect_count += from->latency_connect_count;
     return true;
 }
 
@@ -135,7 +141,7 @@ static json_t *latencies_to_json(const struct tlc_counters *counters)
     for (size_t i = 0; i < LENGTH(latencies); i++) {
         const uint32_t *values = *FIELD_OF(uint32_t *, counters, latencies[i].offset);
         json_t *list = json_array();
-        for (size_t k = 0; k < counters->latency_count; k++)
+        for (size_t k = 0; k < *FIELD_OF(size_t, counters, latencies[i].count); k++)
             json_array_append_new(list, json_integer(values[k]));
         json_object_set_new(object, latencies[i].name, list);
     }
@@ -162,23 +168,16 @@ json_t *tlc_counters_to_json(const struct tlc_counters *counters)
     return json;
 }
 
-static enum tlc_status read_list(const json_t *json, const char *name, uint32_t **values,
-                                 size_t count, struct tlc_error *error)
+static enum tlc_status read_list(const json_t *list, const char *name, uint32_t *values,
+                                 struct tlc_error *error)
 {
-    const json_t *list = json_object_get(json, name);
-    if (json_array_size(list) != count)
-        return tlc_fail(error, TLC_ENVIRONMENT,
-                        "read counters: latency_us: %s: %zu values, not %zu", name,
-                        json_array_size(list), count);
-    *values = malloc(count * sizeof **values);
-    if (!*values)
-        return tlc_fail(error, TLC_ENVIRONMENT, "read counters: out of memory");
-    for (size_t i = 0; i < count; i++) {
-        json_int_t value = json_integer_value(json_array_get(list, i));
-        if (value < 0 || value > UINT32_MAX)
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *value = json_array_get(list, i);
+        json_int_t us = json_integer_value(value);
+        if (!json_is_integer(value) || us < 0 || us > UINT32_MAX)
             return tlc_fail(error, TLC_ENVIRONMENT, "read counters: latency_us: %s: out of range",
                             name);
-        (*values)[i] = (uint32_t)value;
+        values[i] = (uint32_t)us;
     }
     return TLC_OK;
 }
@@ -186,15 +185,28 @@ static enum tlc_status read_list(const json_t *json, const char *name, uint32_t 
 static enum tlc_status read_latencies(const json_t *json, struct tlc_counters *counters,
                                       struct tlc_error *error)
 {
-    size_t count = json_array_size(json_object_get(json, latencies[0].name));
-    if (!count)
-        return TLC_OK;
-    enum tlc_status status = TLC_OK;
-    for (size_t i = 0; i < LENGTH(latencies) && status == TLC_OK; i++)
-        status = read_list(json, latencies[i].name,
-                           FIELD(uint32_t *, counters, latencies[i].offset), count, error);
-    counters->latency_count = counters->latency_capacity = status == TLC_OK ? count : 0;
-    return status;
+    size_t count = json_array_size(json_object_get(json, "finished"));
+    for (size_t i = 0; i < LENGTH(latencies); i++) {
+        const char *name = latencies[i].name;
+        const json_t *list = json_object_get(json, name);
+        size_t size = json_array_size(list);
+        size_t *counted = FIELD(size_t, counters, latencies[i].count);
+        bool may_be_shorter = counted != &counters->latency_count;
+        if (size > count || (size < count && !may_be_shorter))
+            return tlc_fail(error, TLC_ENVIRONMENT,
+                            "read counters: latency_us: %s: %zu values, not %zu", name, size,
+                            count);
+        uint32_t *values = malloc((count + 1) * sizeof *values);
+        *FIELD(uint32_t *, counters, latencies[i].offset) = values;
+        if (!values)
+            return tlc_fail(error, TLC_ENVIRONMENT, "read counters: out of memory");
+        enum tlc_status status = read_list(list, name, values, error);
+        if (status != TLC_OK)
+            return status;
+        *counted = size;
+    }
+    counters->latency_capacity = count;
+    return TLC_OK;
 }
 
 static json_t *object_copy(const json_t *json, const char *name)

@@ -42,6 +42,9 @@ struct tlc_session {
 
 struct tlc_engine_kind {
     const char *name;
+    // Output stays in place until the session is given input or started, even when output is asked
+    // for again meanwhile.
+    bool output_stays;
     enum tlc_status (*context_new)(const struct tlc_target_options *options,
                                    struct tlc_engine_context **context, struct tlc_error *error);
     void (*context_free)(struct tlc_engine_context *context);

@@ -185,6 +185,7 @@ static bool lean_close(struct tlc_session *session)
 
 const struct tlc_engine_kind tlc_engine_lean = {
     .name = "lean",
+    .output_stays = true,
     .context_new = lean_context_new,
     .context_free = lean_context_free,
     .session_new = lean_session_new,

@@ -45,7 +45,7 @@ struct tlc_target_options {
     const char *client_chain_pem, *client_key_pem; // engine full: client certificate
     unsigned verify_every; // lean: verify CertificateVerify in one of N handshakes
     double resume_ratio;   // 0 to 1: share of handshakes that offer a ticket
-    unsigned psk_modes;        // TLC_PSK_* bits; 0: psk_dhe_ke, as ordinary clients
+    unsigned psk_modes;    // TLC_PSK_* bits; 0: psk_dhe_ke, as ordinary clients
     enum tlc_close close;
     unsigned tickets_expected; // tickets to read before closing (the probe tells); 0: none
     size_t echo_bytes;         // application data sent, echoed and compared after the handshake
@@ -93,6 +93,7 @@ struct tlc_counters {
     uint32_t *latency_connect_us, *latency_hello_us,
         *latency_done_us; // from the start of the connect
     size_t latency_count, latency_capacity;
+    size_t latency_connect_count; // fewer: a loop that batches does not see each connect
 };
 
 void tlc_counters_free(struct tlc_counters *counters);
@@ -110,6 +111,11 @@ struct tlc_target;
 enum tlc_status tlc_target_new(const struct tlc_target_options *options, struct tlc_target **target,
                                struct tlc_error *error) TLC_CHECKED;
 void tlc_target_free(struct tlc_target *target);
+// Whether a slice may run: bounded, with a rate toward public addresses, and enough open files (the
+// limit is raised where it can be).
+enum tlc_status tlc_target_check(const struct tlc_target *target,
+                                 const struct tlc_slice_options *slice,
+                                 struct tlc_error *error) TLC_CHECKED;
 // Runs one slice to its end, all connections closed. Errors of single handshakes are counted, not
 // returned.
 enum tlc_status tlc_target_slice(struct tlc_target *target, const struct tlc_slice_options *slice,

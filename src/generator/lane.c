@@ -32,6 +32,27 @@ static void life_set_up(struct tlc_lane *lane)
     };
 }
 
+// io_uring where the kernel gives it, unless a loop was asked for.
+static enum tlc_status open_loop(struct tlc_lane *lane, struct tlc_error *error)
+{
+    enum tlc_loop_choice choice = lane->options.target->loop;
+#ifdef TLC_HAVE_URING
+    lane->kind = &tlc_loop_uring;
+    if (choice != TLC_LOOP_EPOLL) {
+        enum tlc_status status = lane->kind->open(lane, &lane->loop, error);
+        if (status == TLC_OK || choice == TLC_LOOP_URING)
+            return status;
+    }
+#else
+    if (choice == TLC_LOOP_URING)
+        return tlc_fail(error, TLC_USAGE,
+                        "io_uring loop: this build has none (it was made without liburing); use "
+                        "--loop epoll");
+#endif
+    lane->kind = &tlc_loop_epoll;
+    return lane->kind->open(lane, &lane->loop, error);
+}
+
 enum tlc_status tlc_lane_new(const struct tlc_lane_options *options, struct tlc_lane **lane,
                              struct tlc_error *error)
 {
@@ -39,11 +60,10 @@ enum tlc_status tlc_lane_new(const struct tlc_lane_options *options, struct tlc_
     if (!made)
         return tlc_fail(error, TLC_ENVIRONMENT, "target: out of memory");
     made->options = *options;
-    made->kind = &tlc_loop_epoll;
     enum tlc_status status =
         engine_of(options->target->engine)->context_new(options->target, &made->context, error);
     if (status == TLC_OK)
-        status = made->kind->open(made, &made->loop, error);
+        status = open_loop(made, error);
     if (status != TLC_OK) {
         tlc_lane_free(made);
         return status;
@@ -174,10 +194,24 @@ struct tlc_load_connection *tlc_lane_start(struct tlc_lane *lane, uint64_t now_n
     return connection;
 }
 
+bool tlc_lane_restart(struct tlc_lane *lane, unsigned index, uint64_t now_ns, enum tlc_ask *ask)
+{
+    uint64_t intended_ns;
+    if (!tlc_pacer_take(&lane->pacer, now_ns, &intended_ns))
+        return false;
+    *ask = tlc_load_connection_begin(lane->connections[index], intended_ns, now_ns);
+    return true;
+}
+
+void tlc_lane_idle(struct tlc_lane *lane, unsigned index)
+{
+    lane->idle[lane->idle_count++] = index;
+}
+
 void tlc_lane_closed(struct tlc_lane *lane, unsigned index)
 {
     tlc_load_connection_closed(lane->connections[index]);
-    lane->idle[lane->idle_count++] = index;
+    tlc_lane_idle(lane, index);
 }
 
 bool tlc_lane_over(const struct tlc_lane *lane, uint64_t now_ns)

@@ -45,6 +45,10 @@ enum tlc_status tlc_lane_run(struct tlc_lane *lane, const struct tlc_slice_optio
 // For loops. The next idle connection when a start is due, begun; NULL otherwise.
 struct tlc_load_connection *tlc_lane_start(struct tlc_lane *lane, uint64_t now_ns, unsigned *index,
                                            enum tlc_ask *ask);
+// The same for one connection that is idle but not on the idle stack: whether a start was due.
+bool tlc_lane_restart(struct tlc_lane *lane, unsigned index, uint64_t now_ns, enum tlc_ask *ask);
+// Puts a connection on the idle stack.
+void tlc_lane_idle(struct tlc_lane *lane, unsigned index);
 // The connection's socket was ended: counts it and puts it on the idle stack.
 void tlc_lane_closed(struct tlc_lane *lane, unsigned index);
 bool tlc_lane_over(const struct tlc_lane *lane, uint64_t now_ns);

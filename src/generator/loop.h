@@ -10,6 +10,7 @@ struct tlc_loop; // state of one kind
 
 struct tlc_loop_kind {
     const char *name;
+    // *loop is set only when the loop is there.
     enum tlc_status (*open)(struct tlc_lane *lane, struct tlc_loop **loop, struct tlc_error *error);
     // Sockets for the lane's `concurrency` connections.
     enum tlc_status (*prepare)(struct tlc_loop *loop, struct tlc_error *error);
@@ -18,6 +19,6 @@ struct tlc_loop_kind {
     void (*close)(struct tlc_loop *loop);
 };
 
-extern const struct tlc_loop_kind tlc_loop_epoll;
+extern const struct tlc_loop_kind tlc_loop_epoll, tlc_loop_uring; // io_uring: TLC_HAVE_URING
 
 #endif

@@ -23,21 +23,6 @@ struct tlc_loop {
     uint8_t *buffer;
 };
 
-static enum tlc_status epoll_open(struct tlc_lane *lane, struct tlc_loop **loop,
-                                  struct tlc_error *error)
-{
-    struct tlc_loop *made = calloc(1, sizeof *made);
-    if (!made)
-        return tlc_fail(error, TLC_ENVIRONMENT, "epoll loop: out of memory");
-    *loop = made;
-    made->lane = lane;
-    made->buffer = malloc(BUFFER_BYTES);
-    made->epoll = epoll_create1(EPOLL_CLOEXEC);
-    if (made->epoll < 0)
-        return tlc_fail_errno(error, "epoll loop: epoll_create1");
-    return made->buffer ? TLC_OK : tlc_fail(error, TLC_ENVIRONMENT, "epoll loop: out of memory");
-}
-
 static void epoll_close(struct tlc_loop *loop)
 {
     for (unsigned i = 0; i < loop->fd_count; i++)
@@ -49,6 +34,27 @@ static void epoll_close(struct tlc_loop *loop)
     free(loop->ask);
     free(loop->buffer);
     free(loop);
+}
+
+static enum tlc_status epoll_open(struct tlc_lane *lane, struct tlc_loop **loop,
+                                  struct tlc_error *error)
+{
+    struct tlc_loop *made = calloc(1, sizeof *made);
+    if (!made)
+        return tlc_fail(error, TLC_ENVIRONMENT, "epoll loop: out of memory");
+    made->lane = lane;
+    made->buffer = malloc(BUFFER_BYTES);
+    made->epoll = epoll_create1(EPOLL_CLOEXEC);
+    enum tlc_status status = TLC_OK;
+    if (made->epoll < 0)
+        status = tlc_fail_errno(error, "epoll loop: epoll_create1");
+    else if (!made->buffer)
+        status = tlc_fail(error, TLC_ENVIRONMENT, "epoll loop: out of memory");
+    if (status == TLC_OK)
+        *loop = made;
+    else
+        epoll_close(made);
+    return status;
 }
 
 static enum tlc_status open_socket(struct tlc_loop *loop, unsigned index, struct tlc_error *error)

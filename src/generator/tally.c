@@ -91,7 +91,9 @@ static void keep_latency(struct tlc_tally *tally, const struct tlc_times *times)
         counters->latency_capacity = capacity;
     }
     size_t at = counters->latency_count++;
-    counters->latency_connect_us[at] = since_us(times->started_ns, times->connected_ns);
+    if (times->connected_ns)
+        counters->latency_connect_us[counters->latency_connect_count++] =
+            since_us(times->started_ns, times->connected_ns);
     counters->latency_hello_us[at] = since_us(times->started_ns, times->hello_ns);
     counters->latency_done_us[at] = since_us(times->started_ns, times->done_ns);
 }

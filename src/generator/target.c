@@ -203,8 +203,8 @@ static enum tlc_status run_jobs(struct job *jobs, unsigned count, struct tlc_err
     return status;
 }
 
-static enum tlc_status check_slice(const struct tlc_target *target,
-                                   const struct tlc_slice_options *slice, struct tlc_error *error)
+enum tlc_status tlc_target_check(const struct tlc_target *target,
+                                 const struct tlc_slice_options *slice, struct tlc_error *error)
 {
     if (!slice->duration_us && !slice->count)
         return tlc_fail(error, TLC_USAGE, "slice: neither a duration nor a count bounds it");
@@ -223,7 +223,7 @@ enum tlc_status tlc_target_slice(struct tlc_target *target, const struct tlc_sli
                                  struct tlc_counters *counters, struct tlc_error *error)
 {
     memset(counters, 0, sizeof *counters);
-    enum tlc_status status = check_slice(target, slice, error);
+    enum tlc_status status = tlc_target_check(target, slice, error);
     if (status != TLC_OK)
         return status;
     struct tlc_slice_options whole = *slice;

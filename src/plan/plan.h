@@ -32,6 +32,7 @@ struct tlc_arm {
     unsigned intermediates;
     unsigned burn_us;
     unsigned concurrency;
+    char *serve_options; // more options of `tlscost serve`, words parted by spaces; NULL: none
 };
 
 struct tlc_schedule {

@@ -55,7 +55,11 @@ static enum tlc_status read_source(const char *folder, const char *name,
     if (!source)
         return tlc_fail(error, TLC_USAGE, "references: %s:%d: %s", path, reason.line, reason.text);
     enum tlc_status status = check_source(source, path, error);
-    if (status == TLC_OK && json_array_append(published->sources, source))
+    // What measures a server alone is nearest to what we measure, and stands first.
+    size_t place = json_array_size(published->sources);
+    if (json_is_true(json_object_get(source, "server_alone")))
+        place = published->server_alone++;
+    if (status == TLC_OK && json_array_insert(published->sources, place, source))
         status = tlc_fail(error, TLC_ENVIRONMENT, "references: out of memory");
     json_decref(source);
     return status;
@@ -72,7 +76,7 @@ enum tlc_status tlc_published_read(const char *folder, struct tlc_published *pub
 {
     struct dirent **entries = NULL;
     int count = folder ? scandir(folder, &entries, is_json, alphasort) : 0;
-    published->sources = json_array();
+    *published = (struct tlc_published){.sources = json_array()};
     enum tlc_status status = TLC_OK;
     if (!published->sources)
         status = tlc_fail(error, TLC_ENVIRONMENT, "references: out of memory");

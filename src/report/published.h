@@ -8,7 +8,8 @@
 #include "base/error.h"
 
 struct tlc_published {
-    json_t *sources; // array of the files' contents, sorted by file name
+    json_t *sources;     // array of the files' contents: first those that measure a server alone,
+    size_t server_alone; // as many as this; by file name within both
 };
 
 // One published comparison that equals one of ours. Strings are borrowed.

@@ -85,7 +85,7 @@ static struct tlc_report_options options_for(FILE *to)
 // The folder of published results: told, beside the program, in the checkout, installed.
 static const char *find_references(char *path)
 {
-    static const char *const beside[] = {"references", "../references",
+    static const char *const beside[] = {"references", "../references", "../../references",
                                          "../share/tlscost/references"};
     const char *told = getenv("TLSCOST_REFERENCES");
     const char *program = tlc_program_path(), *slash = program ? strrchr(program, '/') : NULL;

@@ -8,12 +8,16 @@
 
 #include "report/words.h"
 
-enum { MAX_MATCHES = 8, MAX_SOURCES = 32 };
+// Published ratios shown for one arm, sources that can be told, levers whose notes are remembered.
+enum { MAX_MATCHES = 3, MAX_SOURCES = 32, MAX_LEVERS = 32 };
 
 struct writer {
     const struct tlc_report_model *model;
     const struct tlc_published *published;
     const struct tlc_emitter *emitter;
+    // The number of each source in brackets, 0: not used yet; and the levers it was used for.
+    unsigned numbers[MAX_SOURCES], last_number;
+    bool used[MAX_SOURCES][MAX_LEVERS];
     bool whole; // false: memory ran out
 };
 
@@ -166,9 +170,18 @@ static void refused_names(const struct tlc_report_arm *arm, char *names, size_t 
                                  arm->refusals[i].check);
 }
 
-// The published ratios of the same comparison, "5.18 [1], 0.75 [2]"; marks the sources it used.
-static void published_words(const struct writer *writer, const struct tlc_report_arm *arm,
-                            const char *key, unsigned *numbers, char *words, size_t capacity)
+static unsigned number_of_source(struct writer *writer, size_t source, int lever)
+{
+    if (!writer->numbers[source])
+        writer->numbers[source] = ++writer->last_number;
+    if (lever >= 0 && lever < MAX_LEVERS)
+        writer->used[source][lever] = true;
+    return writer->numbers[source];
+}
+
+// The published ratios of the same comparison, "5.18 [1], 0.75 [2]".
+static void published_words(struct writer *writer, const struct tlc_report_arm *arm,
+                            const char *key, char *words, size_t capacity)
 {
     struct tlc_published_match matches[MAX_MATCHES];
     const struct tlc_report_arm *baseline = writer->model->baseline;
@@ -179,14 +192,10 @@ static void published_words(const struct writer *writer, const struct tlc_report
     size_t used = 0;
     *words = '\0';
     for (size_t i = 0; i < count && i < MAX_MATCHES && used < capacity; i++) {
-        char ratio[TLC_WORDS];
-        if (matches[i].source >= MAX_SOURCES)
-            continue;
-        unsigned *number = &numbers[matches[i].source];
-        if (!*number)
-            *number = ++numbers[MAX_SOURCES];
-        used += (size_t)snprintf(words + used, capacity - used, "%s%s [%u]", used ? ", " : "",
-                                 tlc_words_ratio(matches[i].ratio_cost, ratio), *number);
+        if (matches[i].source < MAX_SOURCES)
+            used += (size_t)snprintf(words + used, capacity - used, "%s%.2f [%u]", used ? ", " : "",
+                                     matches[i].ratio_cost,
+                                     number_of_source(writer, matches[i].source, arm->lever));
     }
 }
 
@@ -202,17 +211,17 @@ static void arm_label(const struct tlc_report_arm *arm, const char *key, char *l
 }
 
 static void add_arm(struct writer *writer, struct tlc_table *table,
-                    const struct tlc_report_arm *arm, const char *key, unsigned *numbers)
+                    const struct tlc_report_arm *arm, const char *key)
 {
     char label[256], rate[TLC_WORDS], cost[TLC_WORDS], range[TLC_WORDS], ratio[TLC_WORDS],
         ratio_range[TLC_WORDS], verdict[TLC_WORDS], published[256];
     arm_label(arm, key, label, sizeof label);
-    published_words(writer, arm, key, numbers, published, sizeof published);
+    published_words(writer, arm, key, published, sizeof published);
     if (arm->accepted)
         tlc_words_verdict(arm, writer->model->margin, verdict);
     else
         refused_names(arm, verdict, sizeof verdict);
-    tlc_words_figure(arm->accepted ? arm->rate.estimate : NAN, rate);
+    tlc_words_rate(arm->accepted ? arm->rate.estimate : NAN, rate);
     tlc_words_figure(arm->accepted ? arm->cost_us.estimate : NAN, cost);
     struct tlc_figure none = {NAN, NAN, NAN};
     tlc_words_figure_range(arm->accepted ? arm->cost_us : none, range);
@@ -227,28 +236,43 @@ static void add_arm(struct writer *writer, struct tlc_table *table,
         (const char *const[]){label, rate, cost, range, ratio, ratio_range, verdict, published});
 }
 
-static void write_sources(struct writer *writer, const struct tlc_report_lever *lever,
-                          const unsigned *numbers)
+static void write_source(struct writer *writer, size_t source)
 {
     const struct tlc_published *published = writer->published;
-    if (!numbers[MAX_SOURCES])
-        return;
-    paragraph(writer,
-              format(writer, "published: ratio of cost of the same comparison on other systems."));
-    for (unsigned number = 1; number <= numbers[MAX_SOURCES]; number++)
-        for (size_t source = 0; source < MAX_SOURCES; source++) {
-            char label[16];
-            if (numbers[source] != number)
-                continue;
-            snprintf(label, sizeof label, "[%u]", number);
-            const char *note = tlc_published_note(published, source, lever->key);
-            item(writer, label,
-                 format(writer, "%s, on %s (%s). Measures %s.%s%s",
-                        tlc_published_text(published, source, "system"),
-                        tlc_published_text(published, source, "host"),
-                        tlc_published_text(published, source, "title"),
-                        tlc_published_text(published, source, "measures"), *note ? " " : "", note));
+    char label[16];
+    snprintf(label, sizeof label, "[%u]", writer->numbers[source]);
+    char *text =
+        format(writer, "%s, on %s (%s): %s.", tlc_published_text(published, source, "system"),
+               tlc_published_text(published, source, "host"),
+               tlc_published_text(published, source, "title"),
+               tlc_published_text(published, source, "measures"));
+    for (size_t lever = 0; text && lever < writer->model->lever_count && lever < MAX_LEVERS;
+         lever++) {
+        const char *note =
+            writer->used[source][lever]
+                ? tlc_published_note(published, source, writer->model->levers[lever].key)
+                : "";
+        char *longer = *note ? format(writer, "%s %s", text, note) : NULL;
+        if (longer) {
+            free(text);
+            text = longer;
         }
+    }
+    item(writer, label, text);
+}
+
+static void write_published(struct writer *writer)
+{
+    if (!writer->last_number)
+        return;
+    heading(writer, 2, "published results");
+    paragraph(writer, format(writer, "Ratios of cost of the same comparison, measured by others on "
+                                     "other systems. Absolute figures belong to their machine "
+                                     "and are not shown."));
+    for (unsigned number = 1; number <= writer->last_number; number++)
+        for (size_t source = 0; source < MAX_SOURCES; source++)
+            if (writer->numbers[source] == number)
+                write_source(writer, source);
 }
 
 static const struct tlc_table_column *arm_columns(const struct tlc_emitter *emitter,
@@ -288,28 +312,34 @@ static void write_bars(struct writer *writer, int lever, const char *key)
     free(labels);
 }
 
+static bool anything_published(const struct tlc_table *table)
+{
+    for (size_t row = 0; row < table->row_count; row++)
+        if (*table->rows[row][TLC_TABLE_COLUMNS - 1])
+            return true;
+    return false;
+}
+
 static void write_arms(struct writer *writer, const struct tlc_report_lever *lever, int index)
 {
     const struct tlc_report_model *model = writer->model;
     struct tlc_table_column columns[TLC_TABLE_COLUMNS];
     char cost[32];
-    unsigned numbers[MAX_SOURCES + 1] = {0}; // by source; the last one counts
     struct tlc_table table;
     tlc_table_init(&table, arm_columns(writer->emitter, columns, cost, sizeof cost),
                    TLC_TABLE_COLUMNS);
     if (model->baseline)
-        add_arm(writer, &table, model->baseline, lever->key, numbers);
+        add_arm(writer, &table, model->baseline, lever->key);
     for (size_t i = 0; i < model->arm_count; i++)
         if (model->arms[i].lever == index && &model->arms[i] != model->baseline)
-            add_arm(writer, &table, &model->arms[i], lever->key, numbers);
-    if (!numbers[MAX_SOURCES])
-        table.column_count--; // nothing is published for any of these
+            add_arm(writer, &table, &model->arms[i], lever->key);
+    if (!anything_published(&table))
+        table.column_count--;
     writer->emitter->table(writer->emitter->user, &table);
     table.column_count = TLC_TABLE_COLUMNS;
     tlc_table_free(&table);
     if (writer->emitter->bars)
         write_bars(writer, index, lever->key);
-    write_sources(writer, lever, numbers);
 }
 
 static void write_levers(struct writer *writer)
@@ -329,13 +359,12 @@ static void write_control(struct writer *writer)
     const struct tlc_report_model *model = writer->model;
     struct tlc_table_column columns[TLC_TABLE_COLUMNS];
     char cost[32];
-    unsigned numbers[MAX_SOURCES + 1] = {0};
     struct tlc_table table;
     tlc_table_init(&table, arm_columns(writer->emitter, columns, cost, sizeof cost),
                    TLC_TABLE_COLUMNS);
     for (size_t i = 0; i < model->arm_count; i++)
         if (model->arms[i].control)
-            add_arm(writer, &table, &model->arms[i], NULL, numbers);
+            add_arm(writer, &table, &model->arms[i], NULL);
     if (table.row_count) {
         heading(writer, 2, "control");
         paragraph(writer, format(writer, "An arm equal to the baseline, on servers of its own: the "
@@ -422,12 +451,14 @@ enum tlc_status tlc_sections_write(const struct tlc_report_model *model,
                                    const struct tlc_published *published,
                                    const struct tlc_emitter *emitter, struct tlc_error *error)
 {
-    struct writer writer = {model, published, emitter, true};
+    struct writer writer = {
+        .model = model, .published = published, .emitter = emitter, .whole = true};
     write_header(&writer);
     write_status(&writer);
     write_legend(&writer);
     write_levers(&writer);
     write_control(&writer);
+    write_published(&writer);
     write_checks(&writer);
     write_environment(&writer);
     return writer.whole ? TLC_OK : tlc_fail(error, TLC_ENVIRONMENT, "report: out of memory");

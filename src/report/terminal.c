@@ -5,7 +5,14 @@
 #include "report/exporters.h"
 #include "report/text.h"
 
-enum { DEFAULT_WIDTH = 100, LEAST_WIDTH = 40, INDENT = 2, GAP = 2, LABEL_COLUMNS = 14 };
+enum {
+    DEFAULT_WIDTH = 100,
+    LEAST_WIDTH = 40,
+    INDENT = 2,
+    GAP = 2,
+    LABEL_COLUMNS = 18,
+    NAME_MAX_COLUMNS = 40
+};
 
 struct terminal {
     FILE *to;
@@ -25,6 +32,19 @@ static void style(const struct terminal *terminal, const char *escape)
 static void spaces(const struct terminal *terminal, size_t count)
 {
     fprintf(terminal->to, "%*s", (int)count, "");
+}
+
+// Cuts a name that would push everything else off the screen.
+static char *shorten(char *name)
+{
+    static const char rest[] = "...";
+    if (!name || tlc_text_width(name) <= NAME_MAX_COLUMNS)
+        return name;
+    size_t kept = tlc_text_fit(name, NAME_MAX_COLUMNS - strlen(rest));
+    char *cut = realloc(name, strlen(name) + sizeof rest);
+    if (cut)
+        strcpy(cut + kept, rest);
+    return cut ? cut : name;
 }
 
 static void end_list(struct terminal *terminal)
@@ -103,7 +123,7 @@ static void write_alert(void *user, const char *raw)
 static void write_item(void *user, const char *raw_label, const char *raw)
 {
     struct terminal *terminal = user;
-    char *label = tlc_text_plain(raw_label, terminal->utf8);
+    char *label = shorten(tlc_text_plain(raw_label, terminal->utf8));
     char *text = tlc_text_plain(raw, terminal->utf8);
     size_t width = label ? tlc_text_width(label) : 0;
     size_t column = INDENT + (width > LABEL_COLUMNS ? width : LABEL_COLUMNS) + GAP;
@@ -141,6 +161,8 @@ static bool measure(const struct tlc_table *table, bool utf8, struct layout *lay
         for (size_t i = 0; i < table->column_count; i++) {
             const char *raw = row ? table->rows[row - 1][i] : table->columns[i].title;
             char *cell = tlc_text_plain(raw, utf8);
+            if (i == 0)
+                cell = shorten(cell);
             if (!cell)
                 return false;
             layout->cells[row][i] = cell;
@@ -181,8 +203,6 @@ static void write_row(const struct terminal *terminal, const struct layout *layo
             spaces(terminal, owed);
             fputs(cell, terminal->to);
             owed = 0;
-        } else {
-            owed += 0;
         }
         owed += right ? 0 : padding;
     }

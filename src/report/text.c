@@ -84,7 +84,8 @@ char *tlc_text_markdown(const char *text)
             into = stpcpy(into, entity);
             continue;
         }
-        if (strchr("\\`*_{}[]|~#!$@", *at))
+        bool link = *at == ':' && at[1] == '/' && at[2] == '/'; // GFM links bare addresses
+        if (link || strchr("\\`*_{}[]|~#!$@", *at))
             *into++ = '\\';
         *into++ = *at;
     }

@@ -10,7 +10,16 @@ char *tlc_words_figure(double value, char *words)
     if (!isfinite(value))
         snprintf(words, TLC_WORDS, "-");
     else
-        snprintf(words, TLC_WORDS, "%.*f", value >= 1000 ? 0 : value >= 10 ? 1 : 2, value);
+        snprintf(words, TLC_WORDS, "%.*f", value >= 10 ? 1 : 2, value);
+    return words;
+}
+
+char *tlc_words_rate(double value, char *words)
+{
+    if (!isfinite(value))
+        snprintf(words, TLC_WORDS, "-");
+    else
+        snprintf(words, TLC_WORDS, "%.*f", value >= 100 ? 0 : 1, value);
     return words;
 }
 

@@ -8,6 +8,7 @@
 enum { TLC_WORDS = 160 };
 
 char *tlc_words_figure(double value, char *words); // "331.0"; "-" when it is not a number
+char *tlc_words_rate(double value, char *words);   // "3024"
 char *tlc_words_ratio(double value, char *words);
 char *tlc_words_figure_range(struct tlc_figure figure, char *words); // "329 to 333", "-"
 char *tlc_words_ratio_range(struct tlc_figure figure, char *words);

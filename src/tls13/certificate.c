@@ -6,17 +6,17 @@
 #include <string.h>
 
 struct scheme {
-    uint16_t code;
     const char *key, *hash; // libcrypto's names; hash NULL: the scheme has its own
     int bits;               // size of the EC key's field; 0: any key of the type
+    uint16_t code;
 };
 
 // RFC 8446, 4.2.3; draft-ietf-tls-mldsa
 static const struct scheme schemes[] = {
-    {0x0403, "EC", "SHA256", 256},  {0x0503, "EC", "SHA384", 384},  {0x0603, "EC", "SHA512", 521},
-    {0x0807, "ED25519", NULL, 0},   {0x0808, "ED448", NULL, 0},     {0x0904, "ML-DSA-44", NULL, 0},
-    {0x0905, "ML-DSA-65", NULL, 0}, {0x0906, "ML-DSA-87", NULL, 0}, {0x0804, "RSA", "SHA256", 0},
-    {0x0805, "RSA", "SHA384", 0},   {0x0806, "RSA", "SHA512", 0},
+    {"EC", "SHA256", 256, 0x0403},  {"EC", "SHA384", 384, 0x0503},  {"EC", "SHA512", 521, 0x0603},
+    {"ED25519", NULL, 0, 0x0807},   {"ED448", NULL, 0, 0x0808},     {"ML-DSA-44", NULL, 0, 0x0904},
+    {"ML-DSA-65", NULL, 0, 0x0905}, {"ML-DSA-87", NULL, 0, 0x0906}, {"RSA", "SHA256", 0, 0x0804},
+    {"RSA", "SHA384", 0, 0x0805},   {"RSA", "SHA512", 0, 0x0806},
 };
 
 // rsa_pkcs1_* sign certificates only (RFC 8446, 4.2.3).

@@ -70,7 +70,8 @@ static bool curve_secret(enum tlc_curve curve, const uint8_t *share, uint8_t *se
 // Decompress(3 * 2^(d-2)) = round(3q/4) = 2497 compresses to round(4994/3329) mod 2 = 2 mod 2 = 0.
 static uint8_t message_bit(unsigned value, unsigned bits)
 {
-    return value > 1u << (bits - 2) && value < 3u << (bits - 2);
+    unsigned quarter = (1u << bits) / 4;
+    return value > quarter && value < 3 * quarter;
 }
 
 // m' of algorithm 15 for s = 0; `v` is c2, ByteEncode_dv of 256 values.

@@ -12,22 +12,22 @@ struct writer {
     uint8_t *at;
 };
 
+static void fill_number(uint8_t *at, unsigned width, size_t value)
+{
+    for (unsigned i = 0; i < width; i++)
+        at[i] = (uint8_t)(value >> (8 * (width - 1 - i)));
+}
+
 static void put(struct writer *out, unsigned width, size_t value)
 {
-    for (unsigned i = width; i-- > 0;)
-        *out->at++ = (uint8_t)(value >> (8 * i));
+    fill_number(out->at, width, value);
+    out->at += width;
 }
 
 static void put_bytes(struct writer *out, const uint8_t *bytes, size_t count)
 {
     memcpy(out->at, bytes, count);
     out->at += count;
-}
-
-static void fill_number(uint8_t *at, unsigned width, size_t value)
-{
-    struct writer out = {at};
-    put(&out, width, value);
 }
 
 static const uint8_t *share_bytes(struct tlc_tls13_client *client, uint8_t *honest)

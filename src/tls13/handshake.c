@@ -1,6 +1,7 @@
 // The client's side of the handshake (RFC 8446, 2 and A.1), one function for each message.
 #include "tls13/handshake.h"
 
+#include <openssl/err.h>
 #include <string.h>
 
 #include "base/names.h"
@@ -26,6 +27,7 @@ bool tlc_client_fault(struct tlc_tls13_client *client, enum tlc_alert alert, con
         return false;
     client->now.state = TLC_TLS13_FAILED;
     client->now.fault = fault;
+    ERR_clear_error(); // what libcrypto left must not meet another user of the thread's queue
     if (client->sent == client->out.count)
         client->sent = client->out.count = 0;
     return alert_keys(client) && tlc_record_put(client, TLC_RECORD_ALERT, bytes, sizeof(bytes)) &&

@@ -22,9 +22,9 @@ enum tlc_curve {
 enum tlc_kem { TLC_KEM_NONE, TLC_KEM_MLKEM768, TLC_KEM_MLKEM1024, TLC_KEM_COUNT };
 
 struct tlc_group {
-    uint16_t code;
     enum tlc_curve curve;
     enum tlc_kem kem;
+    uint16_t code;
     bool kem_first;
 };
 

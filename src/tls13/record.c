@@ -111,7 +111,7 @@ static bool take_alert(struct tlc_tls13_client *client, const uint8_t *bytes, si
 static bool take_data(struct tlc_tls13_client *client, const uint8_t *bytes, size_t count)
 {
     struct tlc_buffer *kept = &client->data;
-    if (client->now.phase != TLC_PHASE_CONNECTED || client->messages.count > 0)
+    if (client->now.phase != TLC_PHASE_CONNECTED)
         return tlc_client_fault(client, TLC_ALERT_UNEXPECTED_MESSAGE, "protocol",
                                 "record: application data within the handshake");
     client->data_bytes += count;

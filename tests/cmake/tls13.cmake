@@ -1,11 +1,16 @@
 tlc_unit_test(tls13_vectors tls13)
 
 # The lean client against libssl in memory; only the tests link libssl.
-foreach(name tls13_handshake tls13_faults tls13_resumption)
+foreach(name tls13_handshake tls13_faults tls13_resumption tls13_allocations)
     tlc_unit_test(${name} libssl tls13)
     target_sources(test_${name} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/unit/test_tls13_peer.c)
 endforeach()
+target_link_options(test_tls13_allocations PRIVATE
+    -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc)
 target_sources(test_tls13_faults PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/forge.c)
+
+tlc_unit_test(tls13_messages tls13)
+target_sources(test_tls13_messages PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/forge.c)
 
 # Prints figures and is not a test: run build/tests/test_tls13_speed by hand.
 add_executable(test_tls13_speed EXCLUDE_FROM_ALL ${CMAKE_CURRENT_SOURCE_DIR}/unit/test_tls13_speed.c
@@ -35,13 +40,8 @@ if(TLC_CLANG AND NOT DEFINED TLC_HAS_LIBFUZZER)
     endif()
 endif()
 if(TLC_CLANG AND TLC_HAS_LIBFUZZER)
-    if(TLC_OPENSSL_PREFIX)
-        set(fuzz_libraries ${TLC_LIBCRYPTO} $<TARGET_FILE:tlc_isoc23> ${ZLIB_LIBRARIES} ${TLC_ZSTD} -ldl -lpthread)
-        set(fuzz_includes ${TLC_OPENSSL_INCLUDES})
-    else()
-        set(fuzz_libraries ${OPENSSL_CRYPTO_LIBRARY} -lpthread)
-        set(fuzz_includes ${OPENSSL_INCLUDE_DIR})
-    endif()
+    set(fuzz_libraries ${tlc_libcrypto_files} $<TARGET_FILE:tlc_isoc23> -ldl -lpthread)
+    set(fuzz_includes ${tlc_libcrypto_includes})
     file(GLOB fuzz_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/tls13/*.c)
     file(GLOB fuzz_headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/tls13/*.h ${fuzz}/*.h)
     list(APPEND fuzz_sources ${PROJECT_SOURCE_DIR}/src/base/error.c ${PROJECT_SOURCE_DIR}/src/base/names.c

@@ -5,6 +5,7 @@
 
 root=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
 lean_groups="X25519 P-256 P-384 X25519MLKEM768"
+ciphers="TLS_AES_128_GCM_SHA256 TLS_AES_256_GCM_SHA384 TLS_CHACHA20_POLY1305_SHA256"
 classic_keys="ecdsa-p256 ecdsa-p384 ed25519 rsa-2048 rsa-3072 rsa-4096"
 all_keys="$classic_keys mldsa-44 mldsa-65 mldsa-87"
 
@@ -40,6 +41,19 @@ find_openssl35() {
     fi
 }
 
+# Builds the Go peers with the Go on PATH when it is 1.27 or later, else with the recipe's; sets
+# GO_PEERS to their folder.
+find_go_peers() {
+    local prefix go=go version
+    version=$(GOTOOLCHAIN=local go env GOVERSION 2>/dev/null || true)
+    if [ -z "$version" ] || ! printf 'go1.27\n%s\n' "$version" | sort -V -C; then
+        prefix=$(prefix_of go-1.27) || return 0
+        go=$prefix/usr/lib/go-1.27/bin/go
+    fi
+    TLSCOST_GO=$go "$root/peers/go/build" "$BATS_FILE_TMPDIR/go" >"$BATS_FILE_TMPDIR/recipe.log" 2>&1 || return 0
+    export GO_PEERS=$BATS_FILE_TMPDIR/go GO=$go
+}
+
 # --- servers --------------------------------------------------------------------------------------
 
 # Starts a command whose output names its address by the first match of the sed pattern; sets
@@ -48,7 +62,9 @@ start_server() {
     local pattern=$1
     shift
     server_output=$BATS_TEST_TMPDIR/server.out server_errors=$BATS_TEST_TMPDIR/server.err
-    "$@" >"$server_output" 2>"$server_errors" 3>&- &
+    rm -f "$server_output" "$server_errors" # a server before this one wrote its address there
+    touch "$server_output" "$server_errors"
+    "$@" >>"$server_output" 2>>"$server_errors" 3>&- &
     server=$!
     for _ in $(seq 200); do
         address=$(sed -n "s/$pattern/\1/p" "$server_output" "$server_errors" | head -n 1)
@@ -62,6 +78,11 @@ start_server() {
 
 start_serve() {
     start_server '^listening on \([^ ]*\) .*' "$TLSCOST" serve --listen 127.0.0.1:0 --json --certs "$CERTS" "$@"
+}
+
+# Port 0 where a server cannot choose for itself.
+free_port() {
+    perl -MIO::Socket::INET -e 'print IO::Socket::INET->new(Listen => 1, LocalAddr => "127.0.0.1")->sockport'
 }
 
 stop_server() {
@@ -105,6 +126,38 @@ s_client() {
     wait "$client" || status=$?
     grep -qxF "from the client" "$client_output" && [ "$status" -eq 0 ] ||
         { echo "s_client $*: ended with $status" && cat "$client_output" && false; }
+}
+
+# What `load` calls a group: the registry's name.
+registered() {
+    case $1 in P-*) echo "secp${1#P-}r1" ;; *) echo "$1" ;; esac
+}
+
+handshakes=4 # of one `load_as_asked`
+
+# Handshakes of one engine that must all show the group and nothing else than what was asked. The
+# server's signature is verified in each: by the lean engine itself, by the full one with the chain.
+load_as_asked() { # engine, group, HelloRetryRequests, more options of load (also other --groups)
+    local engine=$1 group=$2 retries=$3
+    shift 3
+    case $engine in
+    lean) set -- --verify-every 1 "$@" ;;
+    full) set -- --ca "$CERTS/ca.pem" --sni localhost "$@" ;;
+    esac
+    client_output=$BATS_TEST_TMPDIR/load.json
+    "$TLSCOST" load --json --engine "$engine" --groups "$group" --count "$handshakes" --concurrency 2 \
+        --timeout 60s "$@" "$address" >"$client_output" 2>"$BATS_TEST_TMPDIR/load.err" &&
+        jq -e --arg group "$(registered "$group")" --argjson n "$handshakes" --argjson retries "$retries" '
+            .as_asked and .handshakes == $n and .signatures_verified == $n and .errors == {} and
+            .negotiated.version == {"TLSv1.3": $n} and .negotiated.group == {($group): $n} and
+            .negotiated.hello_retry_request == $retries' "$client_output" >/dev/null ||
+        { echo "load $engine $group $*" && cat "$BATS_TEST_TMPDIR/load.err" "$client_output" && false; }
+}
+
+# What `load` printed, for the log.
+load_said() {
+    jq -c '[.handshakes, .negotiated.version, .negotiated.cipher, .negotiated.group,
+        {hello_retry_request: .negotiated.hello_retry_request, signatures_verified, tickets}]' "$client_output"
 }
 
 # Fails, with all that the client printed, unless each pattern is a line of it.

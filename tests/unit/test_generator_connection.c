@@ -286,6 +286,7 @@ static void fin_waits_for_the_servers_fin(void **state)
     assert_int_equal(shake_hands(&f), TLC_ASK_SHUTDOWN);
     assert_int_equal(tlc_load_connection_shut(&f.connection), TLC_ASK_RECEIVE);
     assert_int_equal(receive(&f, "TT", 5), TLC_ASK_RECEIVE);
+    assert_int_equal(receive(&f, "X", 6), TLC_ASK_RECEIVE); // an alert answers the bare FIN
     assert_int_equal(tlc_load_connection_ended(&f.connection), TLC_ASK_CLOSE);
     assert_true(tlc_load_connection_orderly(&f.connection));
     expect_handshake(&f);
@@ -436,6 +437,12 @@ static void silence_is_a_timeout(void **state)
     send_all(&f, "hello", 1);
     assert_int_equal(tlc_load_connection_ended(&f.connection), TLC_ASK_CLOSE);
     expect_failure(&f, "closed-early");
+    set_up(&f);
+    f.life.close = TLC_CLOSE_FIN;
+    shake_hands(&f);
+    tlc_load_connection_shut(&f.connection);
+    tlc_load_connection_expired(&f.connection);
+    expect_failure(&f, "close-timeout");
 }
 
 int main(void)

@@ -86,7 +86,7 @@ static void stop_peer(struct peer *peer)
         close(peer->held[i]);
 }
 
-static const enum tlc_loop_choice loops[] = {TLC_LOOP_EPOLL};
+static const enum tlc_loop_choice loops[] = {TLC_LOOP_EPOLL, TLC_LOOP_AUTO};
 
 // All of `count` connections must fail for the reason named, and nothing else may be counted.
 static void expect_only(const char *address, enum tlc_loop_choice loop, const char *kind,
@@ -142,6 +142,28 @@ static void nobody_there_is_connect_refused(void **state)
         expect_only(peer.address, loops[k], "connect-refused", 1);
         expect_only("unix:/nonexistent/socket", loops[k], "connect-refused", 1);
     }
+}
+
+// A listener with a full backlog drops every SYN: the connect neither succeeds nor fails.
+static void a_full_backlog_is_connect_timeout(void **state)
+{
+    (void)state;
+    struct peer peer = {.listener = -1};
+    listen_somewhere(&peer);
+    assert_int_equal(listen(peer.listener, 0), 0);
+    struct sockaddr_in address;
+    socklen_t length = sizeof address;
+    getsockname(peer.listener, (struct sockaddr *)&address, &length);
+    int filler[8];
+    for (size_t i = 0; i < sizeof filler / sizeof *filler; i++) {
+        filler[i] = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+        connect(filler[i], (struct sockaddr *)&address, length);
+    }
+    for (size_t k = 0; k < sizeof loops / sizeof *loops; k++)
+        expect_only(peer.address, loops[k], "connect-timeout", 1);
+    for (size_t i = 0; i < sizeof filler / sizeof *filler; i++)
+        close(filler[i]);
+    close(peer.listener);
 }
 
 static void threads_share_the_count(void **state)
@@ -343,6 +365,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_fault_of_a_server_is_named),
         cmocka_unit_test(nobody_there_is_connect_refused),
+        cmocka_unit_test(a_full_backlog_is_connect_timeout),
         cmocka_unit_test(threads_share_the_count),
         cmocka_unit_test(tickets_of_a_server_that_refuses_cannot_be_counted),
         cmocka_unit_test(public_addresses_are_refused_what_a_laboratory_may),

@@ -168,29 +168,41 @@ static void test_verify_one_in_three(void **state)
     tlc_tls13_client_free(client);
 }
 
+// With the wrong share first the server wants our first group, otherwise our last.
+static void retry_with(enum tlc_share share, bool wrong_first, const uint16_t *cipher)
+{
+    const uint16_t groups[] = {TLC_GROUP_SECP384R1MLKEM1024, TLC_GROUP_X25519MLKEM768,
+                               TLC_GROUP_SECP256R1};
+    struct tlc_tls13_client *client = tlc_tls13_client_new();
+    struct tlc_tls13_options options = options_of(groups);
+    struct peer peer;
+    options.group_count = 3;
+    options.share = share;
+    options.ciphers = cipher;
+    options.cipher_count = 1;
+    options.wrong_share_first = wrong_first;
+    struct tlc_tls13_config *config = config_of(&options);
+    peer_open(&peer,
+              &(struct peer_options){.key = "ecdsa-p256",
+                                     .groups = wrong_first ? "SecP384r1MLKEM1024" : "P-256"});
+    for (int round = 0; round < 2; round++) {
+        run(&peer, client, config);
+        expect_done(&peer, client, groups[wrong_first ? 0 : 2]);
+        assert_true(tlc_tls13_evidence(client)->hello_retry_request);
+    }
+    tlc_tls13_config_free(config);
+    peer_close(&peer);
+    tlc_tls13_client_free(client);
+}
+
 static void test_hello_retry_request(void **state)
 {
-    const uint16_t groups[] = {TLC_GROUP_SECP384R1, TLC_GROUP_X25519MLKEM768, TLC_GROUP_X25519};
-    struct tlc_tls13_client *client = tlc_tls13_client_new();
+    const enum tlc_share shares[] = {TLC_SHARE_HONEST, TLC_SHARE_REUSED, TLC_SHARE_CHEAP};
     (void)state;
-    for (int wrong = 0; wrong < 2; wrong++) {
-        struct tlc_tls13_options options = options_of(groups);
-        struct peer peer;
-        options.group_count = 3;
-        options.wrong_share_first = wrong == 1;
-        struct tlc_tls13_config *config = config_of(&options);
-        // With the wrong share first the server wants our first group, otherwise our last.
-        peer_open(&peer, &(struct peer_options){.key = "ecdsa-p256",
-                                                .groups = wrong ? "secp384r1" : "X25519"});
-        for (int round = 0; round < 2; round++) {
-            run(&peer, client, config);
-            expect_done(&peer, client, wrong ? TLC_GROUP_SECP384R1 : TLC_GROUP_X25519);
-            assert_true(tlc_tls13_evidence(client)->hello_retry_request);
-        }
-        tlc_tls13_config_free(config);
-        peer_close(&peer);
+    for (size_t i = 0; i < COUNT(shares); i++) {
+        retry_with(shares[i], false, &all_ciphers[i]);
+        retry_with(shares[i], true, &all_ciphers[i]);
     }
-    tlc_tls13_client_free(client);
 }
 
 static void test_cookie(void **state)
