@@ -146,9 +146,10 @@ static void failures_are_counted_by_reason(void **state)
     rig_stop(&rig);
     const json_t *failed = json_object_get(rig.counters, "failed");
     assert_int_equal(count_of(failed, "no shared cipher"), 2);
-    // The fake gives no words for these two and has read the reset away.
-    assert_int_equal(count_of(failed, "peer closed"), 2);
-    assert_int_equal(json_object_size(failed), 2);
+    // The fake gives no words for these two; a reset that came before the accept looks like an end.
+    long closed = count_of(failed, "peer closed");
+    assert_in_range(closed, 1, 2);
+    assert_int_equal(closed == 1 ? count_of(failed, "peer reset") : 1, 1);
     assert_int_equal(count_of(json_object_get(rig.counters, "totals"), "failed"), 4);
     rig_free(&rig);
 }
