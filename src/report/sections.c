@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +10,7 @@
 #include "report/words.h"
 
 // Published ratios shown for one arm, sources that can be told, levers whose notes are remembered.
-enum { MAX_MATCHES = 3, MAX_SOURCES = 32, MAX_LEVERS = 32 };
+enum { MAX_MATCHES = 3, MAX_SOURCES = 32, MAX_LEVERS = 32, NAMES_IN_TABLE = 2 };
 
 struct writer {
     const struct tlc_report_model *model;
@@ -106,13 +107,30 @@ static void write_refused_arm(struct writer *writer, const struct tlc_report_arm
         if (!strncmp(reason, refusal->check, named) && !strncmp(reason + named, ": ", 2))
             reason += named + 2;
         item(writer, arm->name,
-             format(writer, "%s, %zu of %zu samples%s%s%s%s", refusal->check, refusal->count,
-                    arm->samples, *reason ? ": " : "", reason, refusal->remedy ? ". " : "",
-                    refusal->remedy ? refusal->remedy : ""));
+             format(writer, "%s, %zu of %zu samples%s%s", refusal->check, refusal->count,
+                    arm->samples, *reason ? ": " : "", reason));
     }
     if (!arm->refusal_count)
         item(writer, arm->name,
              format(writer, arm->samples ? "refused" : "no sample was finished"));
+}
+
+// The remedy of each check that refused anything, once.
+static void write_remedies(struct writer *writer)
+{
+    const char *told[64];
+    size_t count = 0;
+    for (size_t i = 0; i < writer->model->arm_count; i++)
+        for (size_t k = 0; k < writer->model->arms[i].refusal_count; k++) {
+            const struct tlc_refusal *refusal = &writer->model->arms[i].refusals[k];
+            size_t at = 0;
+            while (at < count && strcmp(told[at], refusal->check))
+                at++;
+            if (at < count || !refusal->remedy || count == sizeof told / sizeof *told)
+                continue;
+            told[count++] = refusal->check;
+            item(writer, "what to do", format(writer, "%s: %s", refusal->check, refusal->remedy));
+        }
 }
 
 static void write_status(struct writer *writer)
@@ -135,6 +153,7 @@ static void write_status(struct writer *writer)
     for (size_t i = 0; i < model->arm_count; i++)
         if (!model->arms[i].accepted || model->arms[i].refusal_count)
             write_refused_arm(writer, &model->arms[i]);
+    write_remedies(writer);
     if (model->refused_samples)
         paragraph(writer,
                   format(writer, "%zu of %zu samples were refused and have no part in any figure.",
@@ -161,13 +180,19 @@ static void write_legend(struct writer *writer)
                                  "least 6 instances. Without it there is no claim."));
 }
 
-// Joins the names of the checks that refused an arm.
-static void refused_names(const struct tlc_report_arm *arm, char *names, size_t capacity)
+// Joins the names of the checks that refused an arm, at most `most` of them.
+static void refused_names(const struct tlc_report_arm *arm, size_t most, char *names,
+                          size_t capacity)
 {
     size_t used = (size_t)snprintf(names, capacity, "refused");
-    for (size_t i = 0; i < arm->refusal_count && used < capacity; i++)
+    for (size_t i = 0; i < arm->refusal_count && used < capacity; i++) {
+        if (i == most) {
+            snprintf(names + used, capacity - used, " and %zu more", arm->refusal_count - most);
+            return;
+        }
         used += (size_t)snprintf(names + used, capacity - used, "%s%s", i ? ", " : ": ",
                                  arm->refusals[i].check);
+    }
 }
 
 static unsigned number_of_source(struct writer *writer, size_t source, int lever)
@@ -220,7 +245,7 @@ static void add_arm(struct writer *writer, struct tlc_table *table,
     if (arm->accepted)
         tlc_words_verdict(arm, writer->model->margin, verdict);
     else
-        refused_names(arm, verdict, sizeof verdict);
+        refused_names(arm, NAMES_IN_TABLE, verdict, sizeof verdict);
     tlc_words_rate(arm->accepted ? arm->rate.estimate : NAN, rate);
     tlc_words_figure(arm->accepted ? arm->cost_us.estimate : NAN, cost);
     struct tlc_figure none = {NAN, NAN, NAN};
@@ -300,7 +325,7 @@ static void write_bars(struct writer *writer, int lever, const char *key)
         if (arm->lever != lever && arm != model->baseline)
             continue;
         arm_label(arm, key, labels[count][0], sizeof labels[count][0]);
-        refused_names(arm, labels[count][1], sizeof labels[count][1]);
+        refused_names(arm, SIZE_MAX, labels[count][1], sizeof labels[count][1]);
         bars[count] = (struct tlc_bar){.label = labels[count][0],
                                        .figure = arm->cost_us,
                                        .refused = arm->accepted ? NULL : labels[count][1]};
