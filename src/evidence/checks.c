@@ -35,7 +35,7 @@ static const struct {
     [TLC_CHECK_GENERATOR_LIMITED] = {"generator-limited",
                                      "Raise the arm's concurrency until the rate stops rising."},
     [TLC_CHECK_SERVER_SATURATED] =
-        {"server-saturated", "Raise the arm's concurrency, or set the limit server-busy to 0 when "
+        {"server-saturated", "Raise the arm's concurrency, or set the limit server_busy to 0 when "
                              "the server need not be saturated."},
     [TLC_CHECK_STEAL] = {"steal",
                          "Run on a machine whose CPUs are not shared, or at a quieter time."},

@@ -226,7 +226,7 @@ static json_t *memory_bytes(const char *root)
     uint64_t kilobytes;
     bool good = at && tlc_text_number(&at, INT64_MAX / 1024, &kilobytes);
     free(text);
-    return good ? json_integer((json_int_t)(kilobytes * 1024)) : json_null();
+    return good ? json_integer((json_int_t)kilobytes * 1024) : json_null();
 }
 
 static json_t *fd_limit(const char *root)
@@ -257,12 +257,19 @@ static json_t *port_range(const char *root)
 
 static json_t *load_average(const char *root)
 {
-    char *text = read_file(root, "/proc/loadavg");
-    double one, five, fifteen;
-    bool good = text && sscanf(text, "%lf %lf %lf", &one, &five, &fifteen) == 3;
+    char *text = read_file(root, "/proc/loadavg"), *at = text;
+    json_t *list = json_array();
+    while (at && json_array_size(list) < 3) {
+        char *end;
+        double value = strtod(at, &end);
+        // jansson takes no NaN and no infinity
+        at = end != at && json_array_append_new(list, json_real(value)) == 0 ? end : NULL;
+    }
     free(text);
-    json_t *list = good ? json_pack("[f, f, f]", one, five, fifteen) : NULL;
-    return list ? list : json_null();
+    if (json_array_size(list) == 3)
+        return list;
+    json_decref(list);
+    return json_null();
 }
 
 static json_t *architecture(const char *root)

@@ -58,14 +58,18 @@ size_t tlc_process_descendants(struct tlc_process_link *links, size_t count, pid
                                pid_t *pids, size_t capacity);
 
 // A process tree that is read many times. A read costs a few system calls as long as no process was
-// created on the machine since the last one; only then are new descendants looked for. What a
-// process was seen to use stays in the sum after its end, and a member stays one when its parent
-// ends, so that the sum never falls. What a process uses between the last read and its end is lost
-// unless it is still a zombie then.
+// created on the machine since the last one; only then are descendants looked for. What a process
+// was seen to use stays in the sum after its end, and a member stays one when its parent ends, so
+// that the sum never falls. What a process uses between the last read and its end is lost unless it
+// is still a zombie then; a process whose parent ended before it was ever seen is not found.
 struct tlc_tree;
 struct tlc_tree *tlc_tree_open(pid_t root); // NULL when it is gone or memory runs out
 // Run time (ns) of the tree; *processes (may be NULL) gets how many of it live now.
 uint64_t tlc_tree_read_ns(struct tlc_tree *tree, unsigned *processes);
+// From now on look through all processes of the machine, as is done anyway where the kernel does
+// not list children (proc(5), /proc/PID/task/TID/children). Slower, but exact when many children
+// end while it looks, where the kernel's lists may skip one until the next look.
+void tlc_tree_scan(struct tlc_tree *tree);
 void tlc_tree_close(struct tlc_tree *tree); // NULL is allowed
 
 // Run time (ns) of a process and all its descendants that live now, ended threads of each included.

@@ -28,7 +28,10 @@ struct tlc_tree {
     struct pollfd *watched; // pidfd of each, so that a reused pid is not taken for it
     size_t count, capacity;
     uint64_t ended_ns; // of members that ended
-    int loadavg;       // /proc/loadavg
+    bool scan;         // look through all processes instead of the kernel's lists of children
+    pid_t *seen;       // all processes of the machine at the last look, sorted
+    size_t seen_count;
+    int loadavg; // /proc/loadavg
     char newest[24];
 };
 
@@ -91,10 +94,10 @@ size_t tlc_process_descendants(struct tlc_process_link *links, size_t count, pid
     return found;
 }
 
-static bool read_link(int proc, const char *pid, struct tlc_process_link *link)
+static bool read_link(int proc, pid_t pid, struct tlc_process_link *link)
 {
-    char path[300], text[512];
-    snprintf(path, sizeof path, "%s/stat", pid);
+    char path[64], text[512];
+    snprintf(path, sizeof path, "%d/stat", (int)pid);
     int fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return false;
@@ -110,28 +113,45 @@ static bool read_link(int proc, const char *pid, struct tlc_process_link *link)
     return true;
 }
 
-// All processes of the machine with their parents; the caller frees them.
-static struct tlc_process_link *list_processes(size_t *count)
+// A growing list of pids.
+struct pids {
+    pid_t *pids;
+    size_t count, capacity;
+};
+
+static bool push_pid(struct pids *list, pid_t pid)
 {
-    struct tlc_process_link *links = NULL;
-    size_t capacity = 0;
-    DIR *proc = opendir("/proc");
-    *count = 0;
-    for (struct dirent *entry; proc && (entry = readdir(proc)) != NULL;) {
-        if (!isdigit((unsigned char)entry->d_name[0]))
-            continue;
-        if (*count == capacity) {
-            capacity = capacity ? 2 * capacity : 256;
-            struct tlc_process_link *grown = realloc(links, capacity * sizeof *links);
-            if (!grown)
-                break;
-            links = grown;
-        }
-        *count += read_link(dirfd(proc), entry->d_name, &links[*count]);
+    if (list->count == list->capacity) {
+        size_t capacity = list->capacity ? 2 * list->capacity : 512;
+        pid_t *grown = realloc(list->pids, capacity * sizeof *grown);
+        if (!grown)
+            return false;
+        list->pids = grown;
+        list->capacity = capacity;
     }
-    if (proc)
-        closedir(proc);
-    return links;
+    list->pids[list->count++] = pid;
+    return true;
+}
+
+static int by_pid(const void *left, const void *right)
+{
+    pid_t a = *(const pid_t *)left, b = *(const pid_t *)right;
+    return (a > b) - (a < b);
+}
+
+// All processes of the machine, sorted.
+static bool list_pids(DIR *proc, struct pids *list)
+{
+    bool good = true;
+    for (struct dirent *entry; good && (entry = readdir(proc)) != NULL;) {
+        const char *at = entry->d_name;
+        uint64_t pid;
+        if (tlc_text_number(&at, INT_MAX, &pid))
+            good = push_pid(list, (pid_t)pid);
+    }
+    if (list->count > 0)
+        qsort(list->pids, list->count, sizeof *list->pids, by_pid);
+    return good;
 }
 
 // --- members ---
@@ -173,7 +193,81 @@ static bool add_member(struct tlc_tree *tree, pid_t pid)
     return true;
 }
 
-// Adds the children of one process that its threads list; false when the kernel keeps no such list.
+// Processes that were not there at the last look. Only they can be new descendants: the parent of a
+// process changes to nobody but a reaper above it.
+static struct tlc_process_link *read_new(const struct tlc_tree *tree, int proc,
+                                         const struct pids *now, size_t *count)
+{
+    struct tlc_process_link *links = calloc(now->count + 1, sizeof *links);
+    *count = 0;
+    for (size_t i = 0; links && i < now->count; i++)
+        if (tree->seen_count == 0 ||
+            !bsearch(&now->pids[i], tree->seen, tree->seen_count, sizeof *tree->seen, by_pid))
+            *count += read_link(proc, now->pids[i], &links[*count]);
+    return links;
+}
+
+static void add_descendants(struct tlc_tree *tree, struct tlc_process_link *links, size_t count)
+{
+    size_t known = tree->count;
+    // The members are roots, so they must be in the list; their own parents do not matter.
+    struct tlc_process_link *all = calloc(count + 1, sizeof *all);
+    pid_t *found = calloc(count + 1, sizeof *found);
+    for (size_t i = 0; all && found && i < known; i++) {
+        memcpy(all, links, count * sizeof *all);
+        all[count] = (struct tlc_process_link){tree->members[i].pid, 0};
+        size_t descendants =
+            tlc_process_descendants(all, count + 1, tree->members[i].pid, found, count + 1);
+        for (size_t j = 0; j < descendants; j++)
+            add_member(tree, found[j]);
+    }
+    free(found);
+    free(all);
+}
+
+static bool look_for_new(struct tlc_tree *tree)
+{
+    struct pids now = {0};
+    struct tlc_process_link *links = NULL;
+    size_t count = 0;
+    DIR *proc = opendir("/proc");
+    bool good = proc && list_pids(proc, &now);
+    if (good)
+        links = read_new(tree, dirfd(proc), &now, &count);
+    if (links) {
+        add_descendants(tree, links, count);
+        free(tree->seen);
+        tree->seen = now.pids;
+        tree->seen_count = now.count;
+    } else {
+        free(now.pids);
+    }
+    if (proc)
+        closedir(proc);
+    good = links != NULL;
+    free(links);
+    return good;
+}
+
+// The last field of /proc/loadavg is the pid created last (proc(5)). False when it is the one of
+// the last look: then nothing can be new.
+static bool something_was_created(struct tlc_tree *tree)
+{
+    char text[128];
+    ssize_t count = tree->loadavg < 0 ? -1 : pread(tree->loadavg, text, sizeof text - 1, 0);
+    if (count <= 0)
+        return true;
+    text[count] = '\0';
+    const char *newest = strrchr(text, ' ');
+    if (!newest || strlen(newest) >= sizeof tree->newest)
+        return true;
+    bool same = !strcmp(tree->newest, newest);
+    snprintf(tree->newest, sizeof tree->newest, "%s", newest);
+    return !same;
+}
+
+// Adds the children of one process that its threads list (proc(5)); false when the kernel keeps no
+// such lists or the process is gone.
 static bool add_listed_children(struct tlc_tree *tree, pid_t pid)
 {
     char path[64];
@@ -198,54 +292,23 @@ static bool add_listed_children(struct tlc_tree *tree, pid_t pid)
     return listed;
 }
 
-static bool find_by_lists(struct tlc_tree *tree)
+// Members added on the way are visited too.
+static bool follow_lists(struct tlc_tree *tree)
 {
     bool listed = false;
-    // Members added on the way are visited too.
-    for (size_t i = 0; i < tree->count; i++) {
-        if (!add_listed_children(tree, tree->members[i].pid) && !listed)
-            return false;
-        listed = true;
-    }
+    for (size_t i = 0; i < tree->count; i++)
+        listed = add_listed_children(tree, tree->members[i].pid) || listed;
     return listed;
-}
-
-static void find_by_scan(struct tlc_tree *tree)
-{
-    size_t count, known = tree->count;
-    struct tlc_process_link *links = list_processes(&count);
-    pid_t *pids = calloc(count ? count : 1, sizeof *pids);
-    // Of each known member, since one whose parent ended no longer descends from the root.
-    for (size_t i = 0; links && pids && i < known; i++) {
-        size_t found = tlc_process_descendants(links, count, tree->members[i].pid, pids, count);
-        for (size_t j = 0; j < found; j++)
-            add_member(tree, pids[j]);
-    }
-    free(pids);
-    free(links);
-}
-
-// The last field of /proc/loadavg is the pid created last (proc(5)). False when it is the one of
-// the last look: then nothing can be new.
-static bool something_was_created(struct tlc_tree *tree)
-{
-    char text[128];
-    ssize_t count = tree->loadavg < 0 ? -1 : pread(tree->loadavg, text, sizeof text - 1, 0);
-    if (count <= 0)
-        return true;
-    text[count] = '\0';
-    const char *newest = strrchr(text, ' ');
-    if (!newest || strlen(newest) >= sizeof tree->newest)
-        return true;
-    bool same = !strcmp(tree->newest, newest);
-    snprintf(tree->newest, sizeof tree->newest, "%s", newest);
-    return !same;
 }
 
 static void find_new(struct tlc_tree *tree)
 {
-    if (something_was_created(tree) && !find_by_lists(tree))
-        find_by_scan(tree);
+    if (!something_was_created(tree))
+        return;
+    if (!tree->scan && follow_lists(tree))
+        return;
+    if (!look_for_new(tree))
+        tree->newest[0] = '\0'; // look again next time
 }
 
 // --- reading ---
@@ -320,6 +383,12 @@ struct tlc_tree *tlc_tree_open(pid_t root)
     return NULL;
 }
 
+void tlc_tree_scan(struct tlc_tree *tree)
+{
+    tree->scan = true;
+    tree->newest[0] = '\0';
+}
+
 void tlc_tree_close(struct tlc_tree *tree)
 {
     if (!tree)
@@ -329,6 +398,7 @@ void tlc_tree_close(struct tlc_tree *tree)
             close(tree->watched[i].fd);
     if (tree->loadavg >= 0)
         close(tree->loadavg);
+    free(tree->seen);
     free(tree->members);
     free(tree->watched);
     free(tree);

@@ -32,6 +32,8 @@ struct tlc_arm {
     unsigned intermediates;
     unsigned burn_us;
     unsigned concurrency;
+    unsigned timeout_us; // of one handshake, on the client's side
+    char *serve_options; // more options of `tlscost serve`, words parted by spaces; NULL: none
 };
 
 struct tlc_schedule {

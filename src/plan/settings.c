@@ -54,6 +54,8 @@ const struct tlc_setting tlc_arm_settings[TLC_ARM_KEY_COUNT] = {
     COUNT(tlc_arm, intermediates, "0", 0, 6),
     TIME("burn", tlc_arm, burn_us, TLC_MEMBER_UNSIGNED, "0us", 0, 1e6),
     COUNT(tlc_arm, concurrency, "16", 1, 10000),
+    TIME("timeout", tlc_arm, timeout_us, TLC_MEMBER_UNSIGNED, "10s", 10e3, 60e6),
+    TEXT(serve_options, tlc_read_options, NULL, NULL, "none"),
 };
 
 const struct tlc_setting tlc_schedule_settings[TLC_SCHEDULE_KEY_COUNT] = {
@@ -68,8 +70,8 @@ const struct tlc_setting tlc_limit_settings[TLC_LIMIT_KEY_COUNT] = {
     SHARE(tlc_limits, generator_busy, "90%", 1),
     SHARE(tlc_limits, server_busy, "90%", 1),
     SHARE(tlc_limits, steal, "5%", 1),
-    SHARE(tlc_limits, accounting, "10%", 10),
-    SHARE(tlc_limits, control_drift, "10%", 10),
+    SHARE(tlc_limits, accounting, "10%", 1000),
+    SHARE(tlc_limits, control_drift, "10%", 1000),
     SHARE(tlc_limits, headroom_gain, "5%", 10),
     SHARE(tlc_limits, refused_samples, "25%", 1),
     {"errors", AT(tlc_limits, errors), TLC_MEMBER_UINT64, TLC_UNIT_NONE, tlc_read_count, "0", 0,

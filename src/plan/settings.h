@@ -23,7 +23,9 @@
     X(ALPN, "alpn")                                                                                \
     X(INTERMEDIATES, "intermediates")                                                              \
     X(BURN, "burn")                                                                                \
-    X(CONCURRENCY, "concurrency")
+    X(CONCURRENCY, "concurrency")                                                                  \
+    X(TIMEOUT, "timeout")                                                                          \
+    X(SERVE_OPTIONS, "serve_options")
 #define TLC_SCHEDULE_KEYS(X)                                                                       \
     X(BLOCKS, "blocks")                                                                            \
     X(ROUNDS, "rounds")                                                                            \
@@ -103,7 +105,7 @@ void tlc_format_time(uint64_t us, char *text, size_t bytes); // "80ms"
 // Readers (values.c).
 tlc_setting_reader tlc_read_word, tlc_read_identifier, tlc_read_certificate, tlc_read_groups,
     tlc_read_version, tlc_read_cipher, tlc_read_alpn, tlc_read_share, tlc_read_count,
-    tlc_read_tickets, tlc_read_time;
+    tlc_read_tickets, tlc_read_time, tlc_read_options;
 
 // The word nearest to `word` by edit distance, NULL when none is near; for "did you mean".
 const char *tlc_nearest(const char *word, const char *const *words, size_t count);

@@ -216,6 +216,21 @@ bool tlc_read_alpn(const struct tlc_setting *setting, const char *text, void *ba
     return store_text(setting, text, base, why, bytes);
 }
 
+// Words parted by single spaces; they reach a command line, never a shell.
+bool tlc_read_options(const struct tlc_setting *setting, const char *text, void *base, char *why,
+                      size_t bytes)
+{
+    if (!strcmp(text, setting->unset))
+        return store_text(setting, NULL, base, why, bytes);
+    size_t visible = 0;
+    while (text[visible] >= ' ' && text[visible] < 0x7f)
+        visible++;
+    if (text[0] != '-' || text[visible] || visible > 400)
+        return refuse(why, bytes,
+                      "serve_options '%.64s' are no options; write for example --backlog 128", text);
+    return store_text(setting, text, base, why, bytes);
+}
+
 // A finite number at the start of the text, *rest what follows it. False without one.
 static bool leading_number(const char *text, double *number, const char **rest)
 {

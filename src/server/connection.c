@@ -275,21 +275,30 @@ static void count_handshake(struct tlc_worker *worker, struct tlc_connection *co
         tlc_fault_of_handshake(host->faults);
 }
 
-static void step_handshake(struct tlc_worker *worker, struct tlc_connection *connection)
+// `events` are those epoll reported, 0 right after accept.
+static void step_handshake(struct tlc_worker *worker, struct tlc_connection *connection,
+                           uint32_t events)
 {
     struct tlc_stack_error error;
     error.text[0] = '\0';
     enum tlc_stack_step step = worker->host->stack->handshake(connection->tls, &error);
     if (step == TLC_STEP_DONE) {
         count_handshake(worker, connection);
-        drive(worker, connection);
+        // The client's Finished came together with its reset: nothing is left to read.
+        if (events & EPOLLERR)
+            end(worker, connection);
+        else
+            drive(worker, connection);
     } else if (step == TLC_STEP_WANT_READ || step == TLC_STEP_WANT_WRITE) {
-        uint32_t events = step == TLC_STEP_WANT_READ ? EPOLLIN : EPOLLIN | EPOLLOUT;
-        if (!watch(worker, connection, events))
+        uint32_t wanted = step == TLC_STEP_WANT_READ ? EPOLLIN : EPOLLIN | EPOLLOUT;
+        if (!watch(worker, connection, wanted))
             fail(worker, connection, "epoll takes no more sockets");
     } else {
         error.text[sizeof error.text - 1] = '\0';
-        fail(worker, connection, error.text[0] ? error.text : socket_words(connection->fd));
+        const char *words = error.text;
+        if (!words[0])
+            words = events & EPOLLERR ? "peer reset" : socket_words(connection->fd);
+        fail(worker, connection, words);
     }
 }
 
@@ -349,7 +358,7 @@ void tlc_connection_begin(struct tlc_worker *worker, int fd)
     if (burn_us)
         tlc_burn(burn_us);
     // The ClientHello is often here already.
-    step_handshake(worker, connection);
+    step_handshake(worker, connection, 0);
 }
 
 void tlc_connection_event(struct tlc_worker *worker, struct tlc_connection *connection,
@@ -359,7 +368,7 @@ void tlc_connection_event(struct tlc_worker *worker, struct tlc_connection *conn
         if (events & (EPOLLERR | EPOLLHUP))
             fail(worker, connection, "peer left a stalled handshake");
     } else if (!connection->established) {
-        step_handshake(worker, connection);
+        step_handshake(worker, connection, events);
     } else if (events & EPOLLERR) {
         // A reset: the usual end of a load generator's connection, and nothing left to say.
         if (!connection->queued)

@@ -16,7 +16,7 @@
 #include "server/support.h"
 #include "server/worker.h"
 
-enum { BACKLOG = 4096, HANDSHAKE_TIMEOUT_MS = 10000, WORKERS_MAX = 1024 };
+enum { BACKLOG = 4096, HANDSHAKE_TIMEOUT_MS = 10000, DRAIN_MS = 1000, WORKERS_MAX = 1024 };
 
 static enum tlc_status check_options(const struct tlc_server_options *options,
                                      struct tlc_address *address, struct tlc_error *error)
@@ -221,6 +221,7 @@ enum tlc_status tlc_server_run(const struct tlc_server_options *options, json_t 
                  .handshake_timeout_ms = options->handshake_timeout_ms
                                              ? options->handshake_timeout_ms
                                              : HANDSHAKE_TIMEOUT_MS,
+                 .drain_ms = options->drain_ms ? options->drain_ms : DRAIN_MS,
                  .http = options->http,
                  .burn_us = options->burn_us,
                  .wake_control = -1},

@@ -32,8 +32,9 @@ struct tlc_server_options {
     int control;                   // control socket; -1: none
     unsigned handshake_timeout_ms; // a connection that has not finished its handshake is closed; 0:
                                    // 10 000
-    unsigned burn_us;              // CPU burnt in each handshake (part of calibration); 0: none
-    bool http; // answer HTTP/1.1 on every connection, not only where ALPN chose it
+    unsigned drain_ms; // open connections may end by themselves for so long at stop; 0: 1 000
+    unsigned burn_us;  // CPU burnt in each handshake (part of calibration); 0: none
+    bool http;         // answer HTTP/1.1 on every connection, not only where ALPN chose it
     const char *ticket_keys_file; // read at start and again on SIGHUP; NULL: keys of `stack`
     struct tlc_server_faults faults;
     // Called from the serving thread once connections are accepted; `address` holds the real port.
@@ -62,7 +63,7 @@ enum tlc_status tlc_ticket_keys_read(const char *path, struct tlc_ticket_key **k
                                      struct tlc_error *error) TLC_CHECKED;
 
 // Serves until a stop message, SIGINT or SIGTERM, or the control peer's end; then closes the
-// listeners, finishes open connections for up to a second and returns. *counters gets the JSON that
+// listeners, lets open connections end for up to drain_ms and returns. *counters gets the JSON that
 // is printed at exit: {schema, command, stack, address, workers:[{...}], totals:{...},
 // failed:{reason:count}}.
 enum tlc_status tlc_server_run(const struct tlc_server_options *options, json_t **counters,

@@ -14,9 +14,8 @@
 
 enum {
     EVENTS = 128,
-    ACCEPT_BATCH = 16,  // a wake-up takes so many connections, then lets the open ones have a turn
-    DRAIN_BATCH = 4096, // of those that wait in the accept queue when the server stops
-    DRAIN_MS = 1000,
+    ACCEPT_BATCH = 16,   // a wake-up takes so many connections, then lets the open ones have a turn
+    DRAIN_BATCH = 4096,  // of those that wait in the accept queue when the server stops
     ACCEPT_PAUSE_MS = 10 // without descriptors or memory the listener is left alone for so long
 };
 
@@ -143,7 +142,7 @@ static void begin_to_stop(struct tlc_worker *worker)
     accept_some(worker, DRAIN_BATCH);
     stop_listening(worker);
     shutdown(worker->listener, SHUT_RDWR);
-    worker->drain_until_ms = worker->now_ms + DRAIN_MS;
+    worker->drain_until_ms = worker->now_ms + worker->host->drain_ms;
 }
 
 static void handle(struct tlc_worker *worker, const struct epoll_event *event)

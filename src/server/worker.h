@@ -21,7 +21,7 @@ struct tlc_host {
     const struct tlc_stack *stack;
     struct tlc_stack_context *context;
     struct tlc_faults *faults; // NULL: none
-    unsigned handshake_timeout_ms;
+    unsigned handshake_timeout_ms, drain_ms;
     bool http;
     int wake_control; // eventfd of the control thread
     _Atomic unsigned burn_us;

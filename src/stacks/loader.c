@@ -72,6 +72,7 @@ static void find_folders(struct folders *folders)
         int length = (int)(slash - program);
         add_folder(folders, "%.*s/stacks", length, program);
         add_folder(folders, "%.*s/../stacks", length, program);
+        add_folder(folders, "%.*s/../" TLC_STACK_RELATIVE, length, program);
     }
     add_folder(folders, "%s", TLC_STACK_FOLDER);
     add_user_folder(folders);

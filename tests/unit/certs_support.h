@@ -36,21 +36,28 @@ static char folder[64];
 static inline int make_folder(void **state)
 {
     (void)state;
-    strcpy(folder, "/tmp/tlscost-certs-XXXXXX");
+    snprintf(folder, sizeof folder, "/tmp/tlscost-certs-XXXXXX");
     return mkdtemp(folder) ? 0 : -1;
+}
+
+static inline void empty_folder(const char *path)
+{
+    DIR *files = opendir(path);
+    assert_non_null(files);
+    for (struct dirent *entry; files && (entry = readdir(files)) != NULL;)
+        unlinkat(dirfd(files), entry->d_name, 0);
+    if (files)
+        closedir(files);
 }
 
 static inline int remove_folder(void **state)
 {
     (void)state;
-    DIR *files = opendir(folder);
-    for (struct dirent *entry; files && (entry = readdir(files)) != NULL;)
-        unlinkat(dirfd(files), entry->d_name, 0);
-    closedir(files);
+    empty_folder(folder);
     return rmdir(folder);
 }
 
-static const char *path_of(const char *file)
+static inline const char *path_of(const char *file)
 {
     static char path[PATH_MAX];
     snprintf(path, sizeof path, "%s/%s", folder, file);

@@ -7,20 +7,28 @@
 static void keys_are_for_their_owner_only(void **state)
 {
     (void)state;
-    char deep[PATH_MAX];
     mode_t before = umask(0);
-    snprintf(deep, sizeof deep, "%s/a", folder);
+    assert_int_equal(rmdir(folder), 0);
+    make_two();
+    umask(before);
+    assert_int_equal(mode_of(""), 0700);
+    assert_int_equal(mode_of("ca.key"), 0600);
+    assert_int_equal(mode_of("ed25519.key"), 0600);
+    assert_int_equal(mode_of("ed25519.pem"), 0644);
+}
+
+static void missing_parents_are_made(void **state)
+{
+    (void)state;
+    char deep[PATH_MAX];
+    snprintf(deep, sizeof deep, "%s/a/b", folder);
     struct tlc_error error;
     struct tlc_certs_options options = {.directory = deep, .names = two};
     assert_int_equal(tlc_certs_make(&options, NULL, &error), TLC_OK);
-    umask(before);
-    assert_int_equal(mode_of("a"), 0700);
-    assert_int_equal(mode_of("a/ca.key"), 0600);
-    assert_int_equal(mode_of("a/ed25519.key"), 0600);
-    assert_int_equal(mode_of("a/ed25519.pem"), 0644);
-    strcat(folder, "/a");
-    assert_int_equal(remove_folder(NULL), 0);
-    folder[strlen(folder) - 2] = '\0';
+    assert_int_equal(mode_of("a/b"), 0700);
+    empty_folder(deep);
+    assert_int_equal(rmdir(deep), 0);
+    assert_int_equal(rmdir(path_of("a")), 0);
 }
 
 static void what_is_good_is_kept(void **state)
@@ -233,6 +241,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         in_folder(keys_are_for_their_owner_only),
+        in_folder(missing_parents_are_made),
         in_folder(what_is_good_is_kept),
         in_folder(every_certificate_is_noted),
         in_folder(near_expiry_everything_is_remade),

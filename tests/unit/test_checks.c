@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "evidence/checks.h"
@@ -61,6 +62,23 @@ static void names_and_remedies_are_complete_and_unique(void **state)
     assert_string_equal(tlc_check_name(TLC_CHECK_SERVER_ALIVE), "server-alive");
     assert_string_equal(tlc_check_name(TLC_CHECK_NEGATIVE_CONTROL), "negative-control");
     assert_string_equal(tlc_check_name(TLC_CHECK_COUNT), "unknown");
+}
+
+static void the_documentation_tells_every_check(void **state)
+{
+    (void)state;
+    FILE *file = fopen(TLC_TESTS_DIR "/../docs/checks.md", "r");
+    assert_non_null(file);
+    static char text[65536];
+    text[fread(text, 1, sizeof text - 1, file)] = '\0';
+    fclose(file);
+    for (int i = 0; i < TLC_CHECK_COUNT; i++) {
+        char row[512];
+        snprintf(row, sizeof row, "| `%s` | %s |", tlc_check_name((enum tlc_check)i),
+                 tlc_check_remedy((enum tlc_check)i));
+        if (!strstr(text, row))
+            fail_msg("docs/checks.md lacks: %s", row);
+    }
 }
 
 static void a_good_sample_passes_every_check(void **state)
@@ -258,6 +276,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_and_remedies_are_complete_and_unique),
+        cmocka_unit_test(the_documentation_tells_every_check),
         cmocka_unit_test(a_good_sample_passes_every_check),
         cmocka_unit_test(each_protocol_fault_fails_its_own_check),
         cmocka_unit_test(reasons_hold_no_control_characters),

@@ -23,7 +23,7 @@ static char root[64];
 static int make_root(void **state)
 {
     (void)state;
-    strcpy(root, "/tmp/tlscost-machine-XXXXXX");
+    snprintf(root, sizeof root, "/tmp/tlscost-machine-XXXXXX");
     return mkdtemp(root) ? 0 : -1;
 }
 

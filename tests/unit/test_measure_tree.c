@@ -8,6 +8,8 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -113,12 +115,37 @@ static void a_tree_is_the_sum_of_its_processes(void **state)
     drop(&root);
 }
 
+// Each test of an open tree runs twice: with the kernel's lists of children and with the scan.
+static bool scanning;
+
+static int use_scan(void **state)
+{
+    (void)state;
+    scanning = true;
+    return 0;
+}
+
+static int use_lists(void **state)
+{
+    (void)state;
+    scanning = false;
+    return 0;
+}
+
+static struct tlc_tree *open_tree(pid_t root)
+{
+    struct tlc_tree *tree = tlc_tree_open(root);
+    assert_non_null(tree);
+    if (scanning)
+        tlc_tree_scan(tree);
+    return tree;
+}
+
 static void an_open_tree_finds_new_processes(void **state)
 {
     (void)state;
     struct puppet root = start();
-    struct tlc_tree *tree = tlc_tree_open(root.pid);
-    assert_non_null(tree);
+    struct tlc_tree *tree = open_tree(root.pid);
     unsigned processes = 0;
     uint64_t before = tlc_tree_read_ns(tree, &processes);
     assert_int_equal(processes, 1);
@@ -139,8 +166,7 @@ static void ended_processes_stay_in_the_sum(void **state)
 {
     (void)state;
     struct puppet root = start();
-    struct tlc_tree *tree = tlc_tree_open(root.pid);
-    assert_non_null(tree);
+    struct tlc_tree *tree = open_tree(root.pid);
     command(&root, 'b');
     pid_t child = command(&root, 'f');
     unsigned processes = 0;
@@ -164,8 +190,7 @@ static void a_zombie_gives_its_final_time(void **state)
 {
     (void)state;
     struct puppet root = start();
-    struct tlc_tree *tree = tlc_tree_open(root.pid);
-    assert_non_null(tree);
+    struct tlc_tree *tree = open_tree(root.pid);
     uint64_t before = tlc_tree_read_ns(tree, NULL);
     command(&root, 'b');
     command(&root, 'q');
@@ -228,9 +253,9 @@ static void process_names_may_hold_anything(void **state)
     assert_string_equal(process.name, "a) R 1 (b\n");
     assert_true(tlc_parse_process_stat("1 () Z 0 0\n", &process));
     assert_string_equal(process.name, "");
-    char text[300] = "9 (";
-    memset(text + 3, 'x', 200);
-    strcpy(text + 203, ") S 8 9 9\n");
+    char text[300], name[201] = "";
+    memset(name, 'x', sizeof name - 1);
+    snprintf(text, sizeof text, "9 (%s) S 8 9 9\n", name);
     assert_true(tlc_parse_process_stat(text, &process));
     assert_int_equal(strlen(process.name), sizeof process.name - 1);
 }
@@ -269,14 +294,16 @@ static void descendants_come_after_their_parents(void **state)
     assert_int_equal(tlc_process_descendants(circle, 3, 4, pids, 3), 1);
 }
 
+#define twice(test) cmocka_unit_test_setup(test, use_lists), cmocka_unit_test_setup(test, use_scan)
+
 int main(void)
 {
     prctl(PR_SET_CHILD_SUBREAPER, 1); // orphans come to us to be reaped
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_tree_is_the_sum_of_its_processes),
-        cmocka_unit_test(an_open_tree_finds_new_processes),
-        cmocka_unit_test(ended_processes_stay_in_the_sum),
-        cmocka_unit_test(a_zombie_gives_its_final_time),
+        twice(an_open_tree_finds_new_processes),
+        twice(ended_processes_stay_in_the_sum),
+        twice(a_zombie_gives_its_final_time),
         cmocka_unit_test(nobody_is_no_tree),
         cmocka_unit_test(ended_threads_stay_in_the_process),
         cmocka_unit_test(clocks_go_forward),

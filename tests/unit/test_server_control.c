@@ -292,18 +292,19 @@ static void the_end_of_the_peer_ends_the_server(void **state)
     rig_free(&rig);
 }
 
-static void stop_lets_a_handshake_finish(void **state)
+static void stop_lets_connections_end(void **state)
 {
     (void)state;
     struct rig rig;
     rig_prepare(&rig);
+    rig.options.drain_ms = 60000;
     rig_start(&rig);
     int fd = client_connect(&rig);
     client_send(fd, "hello\n");
     client_expect(fd, "welcome\n");
     expect_ok(&rig, json_pack("{s:s}", "command", "stop"));
-    client_send(fd, "finished\n");
-    assert_int_equal(client_read_to_end(fd), 1); // FAKE_CLOSE when the second of grace is over
+    client_send(fd, "finished\nping");
+    client_expect(fd, "ping");
     close(fd);
     pthread_join(rig.thread, NULL);
     assert_int_equal(rig.status, TLC_OK);
@@ -312,20 +313,27 @@ static void stop_lets_a_handshake_finish(void **state)
     rig_free(&rig);
 }
 
-static void stop_ends_unfinished_handshakes(void **state)
+static void stop_ends_what_does_not_end(void **state)
 {
     (void)state;
     struct rig rig;
     rig_prepare(&rig);
+    rig.options.drain_ms = 20;
     rig_start(&rig);
-    int fd = client_connect(&rig);
-    client_send(fd, "hello\n");
-    client_expect(fd, "welcome\n");
+    int half = client_connect(&rig), idle = client_connect(&rig);
+    client_send(half, "hello\n");
+    client_expect(half, "welcome\n");
+    client_handshake(idle, "hello");
+    client_send(idle, "ping");
+    client_expect(idle, "ping");
     expect_ok(&rig, json_pack("{s:s}", "command", "stop"));
-    assert_int_equal(client_read_to_end(fd), 0);
-    close(fd);
+    assert_int_equal(client_read_to_end(half), 0);
+    assert_int_equal(client_read_to_end(idle), 1); // FAKE_CLOSE
+    close(half);
+    close(idle);
     pthread_join(rig.thread, NULL);
     assert_int_equal(rig.status, TLC_OK);
+    assert_int_equal(fake.connections, 0);
     assert_int_equal(count_of(json_object_get(rig.counters, "failed"), "server stopped"), 1);
     rig_free(&rig);
 }
@@ -342,8 +350,8 @@ int main(void)
         cmocka_unit_test(nonsense_is_answered_by_name),
         cmocka_unit_test(a_malformed_frame_ends_the_server_with_an_error),
         cmocka_unit_test(the_end_of_the_peer_ends_the_server),
-        cmocka_unit_test(stop_lets_a_handshake_finish),
-        cmocka_unit_test(stop_ends_unfinished_handshakes),
+        cmocka_unit_test(stop_lets_connections_end),
+        cmocka_unit_test(stop_ends_what_does_not_end),
     };
     return cmocka_run_group_tests_name("server_control", tests, NULL, NULL);
 }
