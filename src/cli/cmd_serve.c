@@ -142,10 +142,10 @@ static enum tlc_status parse_tickets(const char *text, struct tlc_stack_config *
 static enum tlc_status parse_psk_modes(const char *text, unsigned *modes, struct tlc_error *error)
 {
     static const char *const words[] = {"psk_dhe_ke", "psk_ke", "psk_dhe_ke:psk_ke", NULL};
-    static const unsigned values[] = {TLC_PSK_DHE_KE, TLC_PSK_KE, TLC_PSK_DHE_KE | TLC_PSK_KE};
+    static const unsigned values[] = {TLC_PSK_DHE_KE, TLC_PSK_KE, TLC_PSK_DHE_KE | TLC_PSK_KE, 0};
     int index = 0;
     enum tlc_status status = parse_word("--psk-modes", text, words, &index, error);
-    *modes = status == TLC_OK ? values[index] : 0;
+    *modes = values[index];
     return status;
 }
 
