@@ -82,16 +82,29 @@ static enum tlc_status warm_up(const struct tlc_load_options *options, struct tl
     return status;
 }
 
+// Handshakes that bring the tickets which the load begins with.
+static enum tlc_status gather_tickets(const struct tlc_load_options *options,
+                                      struct tlc_target *target, struct tlc_error *error)
+{
+    struct tlc_slice_options slice = options->slice;
+    struct tlc_counters counters;
+    slice.duration_us = 0;
+    slice.count = slice.concurrency;
+    slice.keep_latencies = false;
+    enum tlc_status status = tlc_target_slice(target, &slice, &counters, error);
+    if (status == TLC_OK)
+        tlc_counters_free(&counters);
+    return status;
+}
+
 static enum tlc_status run(const struct tlc_load_options *options, struct tlc_target *target,
                            struct tlc_counters *counters, struct tlc_error *error)
 {
-    unsigned tickets;
     enum tlc_status status = tlc_target_check(target, &options->slice, error);
-    if (status == TLC_OK && !options->tickets_known && options->target.stop == TLC_STOP_COMPLETE) {
-        status = tlc_target_count_tickets(target, &tickets, error);
-        if (status == TLC_OK)
-            tlc_target_set_tickets_expected(target, tickets);
-    }
+    if (status == TLC_OK && !options->tickets_known && options->target.stop == TLC_STOP_COMPLETE)
+        status = tlc_target_count_tickets(target, NULL, NULL, error);
+    if (status == TLC_OK && options->target.resume_ratio > 0)
+        status = gather_tickets(options, target, error);
     if (status == TLC_OK && options->warm_up_us)
         status = warm_up(options, target, error);
     return status == TLC_OK ? tlc_target_slice(target, &options->slice, counters, error) : status;

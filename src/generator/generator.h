@@ -48,8 +48,11 @@ struct tlc_target_options {
     unsigned psk_modes;    // TLC_PSK_* bits; 0: psk_dhe_ke, as ordinary clients
     enum tlc_close close;
     unsigned tickets_expected; // tickets to read before closing (the probe tells); 0: none
-    size_t echo_bytes;         // application data sent, echoed and compared after the handshake
-    unsigned timeout_ms;       // of one handshake; 0: 10 000
+    // The same after a resumed handshake, where servers often send fewer; not known: 1, if any.
+    unsigned tickets_expected_resumed;
+    bool tickets_resumed_known;
+    size_t echo_bytes;   // application data sent, echoed and compared after the handshake
+    unsigned timeout_ms; // of one handshake; 0: 10 000
     struct tlc_expectation expect;
     enum tlc_loop_choice loop;
     unsigned threads;       // event loops, each in a thread of its own; 0: 1
@@ -121,11 +124,12 @@ enum tlc_status tlc_target_check(const struct tlc_target *target,
 enum tlc_status tlc_target_slice(struct tlc_target *target, const struct tlc_slice_options *slice,
                                  struct tlc_counters *counters,
                                  struct tlc_error *error) TLC_CHECKED;
-// Makes one connection that ends in order and counts the tickets the server sends in it, for
-// `tickets_expected`. A failed handshake is an error that names its kind.
+// Makes one connection that ends in order, counts the tickets the server sends in it, and from then
+// on waits for so many; with a resumption ratio the same for a resumed one. Either pointer may be
+// NULL. A failed handshake is an error that names its kind.
 enum tlc_status tlc_target_count_tickets(struct tlc_target *target, unsigned *tickets,
+                                         unsigned *resumed_tickets,
                                          struct tlc_error *error) TLC_CHECKED;
-void tlc_target_set_tickets_expected(struct tlc_target *target, unsigned tickets);
 // What a result keeps of how the load was made: {engine, loop, threads, share, close, ...}. The
 // caller owns the reference.
 json_t *tlc_target_describe(const struct tlc_target *target);

@@ -14,6 +14,14 @@ static const struct tlc_engine_kind *engine_of(enum tlc_engine engine)
     return engine == TLC_ENGINE_FULL ? &tlc_engine_full : &tlc_engine_lean;
 }
 
+static unsigned tickets_after_resumption(const struct tlc_target_options *target)
+{
+    if (target->tickets_resumed_known)
+        return target->tickets_expected_resumed;
+    // Servers that renew tickets send one at least.
+    return target->resume_ratio > 0 && target->tickets_expected > 1 ? 1 : target->tickets_expected;
+}
+
 static void life_set_up(struct tlc_lane *lane)
 {
     const struct tlc_target_options *target = lane->options.target;
@@ -22,6 +30,7 @@ static void life_set_up(struct tlc_lane *lane)
         .close = target->close,
         .stop = target->stop,
         .tickets_expected = target->tickets_expected,
+        .tickets_expected_resumed = tickets_after_resumption(target),
         .echo = lane->options.echo,
         .echo_bytes = target->echo_bytes,
         .split_at = target->split_at,
@@ -141,6 +150,8 @@ enum tlc_status tlc_lane_prepare(struct tlc_lane *lane, const struct tlc_slice_o
     lane->batch_wait_ns =
         (uint64_t)(slice->batch_wait_us ? slice->batch_wait_us : DEFAULT_BATCH_WAIT_US) * 1000;
     life_set_up(lane);
+    lane->context->resumption =
+        (struct tlc_resumption){.ratio = lane->options.target->resume_ratio};
     return lane->kind->prepare(lane->loop, error);
 }
 

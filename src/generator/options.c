@@ -40,6 +40,7 @@ static const struct {
           {"verify_every", OPTION(verify_every)},
           {"psk_modes", OPTION(psk_modes)},
           {"tickets_expected", OPTION(tickets_expected)},
+          {"tickets_expected_resumed", OPTION(tickets_expected_resumed)},
           {"timeout_ms", OPTION(timeout_ms)},
           {"threads", OPTION(threads)},
 },
@@ -54,6 +55,7 @@ static const struct {
       {"allow_public", OPTION(allow_public)},
       {"fresh_sockets", OPTION(fresh_sockets)},
       {"wrong_share_first", OPTION(wrong_share_first)},
+      {"tickets_resumed_known", OPTION(tickets_resumed_known)},
 };
 
 #define LENGTH(array)             (sizeof(array) / sizeof *(array))

@@ -186,7 +186,7 @@ static void tickets_of_a_server_that_refuses_cannot_be_counted(void **state)
     struct tlc_error error;
     unsigned tickets;
     assert_int_equal(tlc_target_new(&options, &target, &error), TLC_OK);
-    assert_int_equal(tlc_target_count_tickets(target, &tickets, &error), TLC_ENVIRONMENT);
+    assert_int_equal(tlc_target_count_tickets(target, &tickets, NULL, &error), TLC_ENVIRONMENT);
     assert_non_null(strstr(error.text, "alert-handshake_failure"));
     tlc_target_free(target);
     stop_peer(&peer);
