@@ -114,7 +114,7 @@ static void prepare_arm(struct campaign *campaign, size_t arm, unsigned block)
     struct tlc_error why = {0};
     tlc_sample_begin(sample, campaign->plan, arm, block);
     if (campaign->kind->prepare(campaign->workload, arm, &sample->evidence, &why) != TLC_OK)
-        snprintf(sample->failure, sizeof sample->failure, "%s", why.text);
+        snprintf(sample->failure, sizeof sample->failure, "%.511s", why.text);
     tell(campaign, block, campaign->plan->arms[arm].name);
 }
 
@@ -141,7 +141,7 @@ static void run_slice(struct campaign *campaign, size_t arm, unsigned round, siz
     if (status == TLC_OK)
         status = tlc_sample_add(sample, round, position, &slice, &why);
     if (status != TLC_OK)
-        snprintf(sample->failure, sizeof sample->failure, "%s", why.text);
+        snprintf(sample->failure, sizeof sample->failure, "%.511s", why.text);
     tlc_slice_clear(&slice);
     tell(campaign, sample->block, campaign->plan->arms[arm].name);
 }
@@ -287,7 +287,9 @@ enum tlc_status tlc_campaign_run(const struct tlc_campaign_options *options, jso
         return tlc_fail(error, TLC_USAGE, "plan '%s': workload '%s': not in this build",
                         options->plan->name, options->plan->workload);
     campaign.running = calloc(options->plan->arm_count, sizeof *campaign.running);
-    enum tlc_status status = campaign.running
+    campaign.stays = calloc(options->plan->arm_count, sizeof *campaign.stays);
+    campaign.stayed = calloc(options->plan->arm_count, sizeof *campaign.stayed);
+    enum tlc_status status = campaign.running && campaign.stays && campaign.stayed
                                  ? campaign.kind->check(&campaign.setup, error)
                                  : tlc_fail(error, TLC_ENVIRONMENT, "campaign: out of memory");
     if (status == TLC_OK)

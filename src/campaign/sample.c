@@ -147,7 +147,7 @@ static void compare_evidence(const struct tlc_sample *sample, struct differences
                              sizeof differences->negotiated, differences->certificate,
                              sizeof differences->certificate);
     else
-        snprintf(differences->negotiated, sizeof differences->negotiated, "%s",
+        snprintf(differences->negotiated, sizeof differences->negotiated, "%.255s",
                  sample->failure[0] ? sample->failure : "the probe gave no evidence");
 }
 
@@ -156,7 +156,6 @@ static struct tlc_sample_facts facts_of(const struct tlc_sample *sample,
                                         const struct differences *differences)
 {
     const struct tlc_arm *arm = &sample->plan->arms[sample->arm];
-    double rate = rate_of(&sample->totals);
     return (struct tlc_sample_facts){
         .handshakes = sample->totals.handshakes,
         .started = sample->totals.started,
@@ -170,8 +169,8 @@ static struct tlc_sample_facts facts_of(const struct tlc_sample *sample,
         .certificate_difference = differences->certificate[0] ? differences->certificate : NULL,
         .generator_busy = stay ? stay->generator_busy : -1,
         .server_busy = stay ? stay->server_busy : -1,
-        .headroom_gain =
-            sample->rate_doubled > 0 && rate > 0 ? sample->rate_doubled / rate - 1 : -1,
+        // One slice is too little to tell; the gain is judged over an arm's blocks (summary.c).
+        .headroom_gain = -1,
         .errors = sample->totals.errors,
         .server_alive = stay && stay->server_alive,
         .server_handshakes = stay ? stay->server_handshakes : 0,

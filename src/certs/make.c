@@ -1,10 +1,8 @@
 // tlc_certs_make: what a folder holds against what is wanted of it.
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <jansson.h>
 #include <openssl/err.h>
 #include <openssl/x509_vfy.h>
 #include <openssl/x509v3.h>
@@ -12,10 +10,9 @@
 #include "certs/certs.h"
 #include "certs/folder.h"
 #include "certs/issue.h"
+#include "certs/manifest.h"
 
-#define MANIFEST "manifest.json"
-
-enum { DAY_S = 86400, BACKDATE_S = 300, FORMAT = 1, MAX_CAS = 1 + TLC_CERTS_MAX_INTERMEDIATES };
+enum { DAY_S = 86400, BACKDATE_S = 300, MAX_CAS = 1 + TLC_CERTS_MAX_INTERMEDIATES };
 
 // One call of tlc_certs_make.
 struct making {
@@ -44,86 +41,6 @@ static enum tlc_status check_options(const struct tlc_certs_options *options,
     if (options->client && !tlc_certs_name_known(options->client))
         return tlc_certs_name_unknown(options->client, error);
     return tlc_certs_hosts_check(options->extra_hosts, error);
-}
-
-// --- manifest ---
-
-static int by_text(const void *left, const void *right)
-{
-    return strcmp(*(const char *const *)left, *(const char *const *)right);
-}
-
-// Sorted and without repeats, so that the order of options does not matter.
-static json_t *hosts_json(const char *const *hosts)
-{
-    size_t count = 0;
-    while (hosts && hosts[count])
-        count++;
-    json_t *list = json_array();
-    const char **sorted = calloc(count + 1, sizeof *sorted);
-    if (sorted && count > 0) {
-        memcpy(sorted, hosts, count * sizeof *sorted);
-        qsort(sorted, count, sizeof *sorted, by_text);
-    }
-    for (size_t i = 0; sorted && i < count; i++)
-        if (i == 0 || strcmp(sorted[i - 1], sorted[i]) != 0)
-            json_array_append_new(list, json_string(sorted[i]));
-    free(sorted);
-    return list;
-}
-
-static json_t *options_json(const struct tlc_certs_options *options)
-{
-    return json_pack("{s:o, s:i, s:i}", "hosts", hosts_json(options->extra_hosts), "intermediates",
-                     (int)options->intermediates, "days",
-                     (int)(options->days ? options->days : TLC_CERTS_DEFAULT_DAYS));
-}
-
-static json_t *read_manifest(const struct tlc_certs_folder *folder)
-{
-    char *text = tlc_certs_folder_read(folder, MANIFEST, NULL);
-    json_t *manifest = text ? json_loads(text, 0, NULL) : NULL;
-    free(text);
-    return manifest;
-}
-
-static enum tlc_status write_manifest(struct making *making, bool complete, struct tlc_error *error)
-{
-    json_t *manifest =
-        json_pack("{s:i, s:b, s:O, s:I, s:I}", "format", FORMAT, "complete", complete, "options",
-                  making->options, "not_before", (json_int_t)making->validity.not_before,
-                  "not_after", (json_int_t)making->validity.not_after);
-    char *text = manifest ? json_dumps(manifest, JSON_INDENT(2)) : NULL;
-    json_decref(manifest);
-    if (!text)
-        return tlc_fail(error, TLC_ENVIRONMENT, "certs: manifest: out of memory");
-    enum tlc_status status = tlc_certs_folder_write(&making->folder, MANIFEST, 0644, text, error);
-    free(text);
-    return status;
-}
-
-static bool fresh_enough(const struct tlc_certs_validity *validity, time_t now)
-{
-    time_t third = (validity->not_after - validity->not_before) / 3;
-    return validity->not_before <= now && now < validity->not_after - third;
-}
-
-// Whether the folder as a whole can be kept; sets the validity that its certificates share.
-static bool manifest_fits(struct making *making, const json_t *manifest)
-{
-    int format = 0, complete = 0;
-    json_int_t not_before = 0, not_after = 0;
-    json_t *options = NULL;
-    if (json_unpack((json_t *)manifest, "{s:i, s:b, s:o, s:I, s:I}", "format", &format, "complete",
-                    &complete, "options", &options, "not_before", &not_before, "not_after",
-                    &not_after) != 0)
-        return false;
-    struct tlc_certs_validity validity = {(time_t)not_before, (time_t)not_after};
-    if (format != FORMAT || !complete || !json_equal(options, making->options) ||
-        !fresh_enough(&validity, time(NULL)))
-        return false;
-    making->validity = validity;
-    return true;
 }
 
 // --- certificate authorities ---
@@ -221,6 +138,12 @@ static STACK_OF(X509) * read_chain(const struct tlc_certs_folder *folder, const 
     return chain;
 }
 
+static bool has_validity(const X509 *certificate, const struct tlc_certs_validity *validity)
+{
+    return ASN1_TIME_cmp_time_t(X509_get0_notBefore(certificate), validity->not_before) == 0 &&
+           ASN1_TIME_cmp_time_t(X509_get0_notAfter(certificate), validity->not_after) == 0;
+}
+
 static bool read_ca(struct making *making)
 {
     size_t index = making->ca_count;
@@ -235,7 +158,7 @@ static bool read_ca(struct making *making)
     X509 *ca = making->cas[index], *above = making->cas[index > 0 ? index - 1 : 0];
     return ca && making->ca_keys[index] &&
            X509_check_private_key(ca, making->ca_keys[index]) == 1 &&
-           X509_verify(ca, X509_get0_pubkey(above)) == 1;
+           has_validity(ca, &making->validity) && X509_verify(ca, X509_get0_pubkey(above)) == 1;
 }
 
 static void forget_cas(struct making *making)
@@ -328,9 +251,7 @@ static bool chain_fits(const struct making *making, STACK_OF(X509) * chain, cons
     X509 *certificate = sk_X509_value(chain, 0);
     tlc_certs_key_name(key, key_type, sizeof key_type);
     return !strcmp(key_type, leaf->key_type) && X509_check_private_key(certificate, key) == 1 &&
-           ASN1_TIME_cmp_time_t(X509_get0_notBefore(certificate), making->validity.not_before) ==
-               0 &&
-           ASN1_TIME_cmp_time_t(X509_get0_notAfter(certificate), making->validity.not_after) == 0 &&
+           has_validity(certificate, &making->validity) &&
            chain_verifies(making, chain, leaf->client);
 }
 
@@ -411,13 +332,15 @@ static enum tlc_status make_all(struct making *making, struct tlc_error *error)
     time_t now = time(NULL);
     unsigned days = making->asked->days ? making->asked->days : TLC_CERTS_DEFAULT_DAYS;
     making->validity = (struct tlc_certs_validity){now - BACKDATE_S, now + (time_t)days * DAY_S};
-    // Marked incomplete until the last file is there: an interrupted call is made good by the next.
-    enum tlc_status status = write_manifest(making, false, error);
+    enum tlc_status status =
+        tlc_certs_manifest_write(&making->folder, making->options, &making->validity, false, error);
     if (status == TLC_OK)
         status = make_cas(making, error);
     if (status == TLC_OK)
         status = settle_leaves(making, true, error);
-    return status == TLC_OK ? write_manifest(making, true, error) : status;
+    return status == TLC_OK ? tlc_certs_manifest_write(&making->folder, making->options,
+                                                       &making->validity, true, error)
+                            : status;
 }
 
 enum tlc_status tlc_certs_make(const struct tlc_certs_options *options, size_t *made,
@@ -432,11 +355,14 @@ enum tlc_status tlc_certs_make(const struct tlc_certs_options *options, size_t *
         status = tlc_certs_folder_open(options->directory, true, &making.folder, error);
     if (status != TLC_OK)
         return status;
-    making.options = options_json(options);
-    manifest = read_manifest(&making.folder);
-    status = refuse_foreign(&making, manifest, error);
+    making.options = tlc_certs_options_json(options);
+    manifest = tlc_certs_manifest_read(&making.folder);
+    status = making.options ? refuse_foreign(&making, manifest, error)
+                            : tlc_fail(error, TLC_ENVIRONMENT, "certs: options: out of memory");
     if (status == TLC_OK) {
-        bool keep = !options->force && manifest_fits(&making, manifest) && read_cas(&making);
+        bool keep = !options->force &&
+                    tlc_certs_manifest_fits(manifest, making.options, &making.validity) &&
+                    read_cas(&making);
         status = keep ? settle_leaves(&making, false, error) : make_all(&making, error);
     }
     if (made)

@@ -55,6 +55,7 @@ STACK_OF(X509) * tlc_certs_parse_chain(const char *pem)
 }
 
 // An encrypted key must fail, not ask on the terminal.
+// NOLINTNEXTLINE(readability-non-const-parameter): the type is libcrypto's
 static int no_password(char *buffer, int capacity, int writing, void *context)
 {
     (void)buffer, (void)capacity, (void)writing, (void)context;

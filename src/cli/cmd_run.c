@@ -286,7 +286,6 @@ int tlc_cmd_run(int argc, char **argv)
     struct options options = {0};
     const struct argp argp = {argp_options, parse_option, "[PLAN]", documentation,
                               NULL,         NULL,         NULL};
-    argp_err_exit_status = TLC_USAGE;
     if (argp_parse(&argp, argc, argv, 0, NULL, &options))
         return TLC_USAGE;
     struct tlc_error error = {0};

@@ -1,4 +1,5 @@
 // tlscost: a table of subcommands.
+#include <argp.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -54,6 +55,7 @@ int main(int argc, char **argv)
         print_usage(stderr);
         return TLC_USAGE;
     }
+    argp_err_exit_status = TLC_USAGE;
     const char *name = argv[1];
     if (!strcmp(name, "--help") || !strcmp(name, "-h") || !strcmp(name, "help")) {
         print_usage(stdout);

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/error.h"
+
 static const struct {
     const char *name, *remedy;
 } checks[TLC_CHECK_COUNT] = {
@@ -33,7 +35,7 @@ static const struct {
     [TLC_CHECK_GENERATOR_LIMITED] = {"generator-limited",
                                      "Raise the arm's concurrency until the rate stops rising."},
     [TLC_CHECK_SERVER_SATURATED] =
-        {"server-saturated", "Raise the arm's concurrency, or set the limit server-busy to 0 when "
+        {"server-saturated", "Raise the arm's concurrency, or set the limit server_busy to 0 when "
                              "the server need not be saturated."},
     [TLC_CHECK_STEAL] = {"steal",
                          "Run on a machine whose CPUs are not shared, or at a quieter time."},
@@ -286,42 +288,4 @@ size_t tlc_checks_sample(const struct tlc_sample_facts *facts,
         failed += outcomes[i].failed;
     }
     return failed;
-}
-
-static void check_control_drift(const struct tlc_campaign_facts *facts,
-                                struct tlc_check_outcome *outcome)
-{
-    if (facts->control_samples < 2)
-        return;
-    apply(outcome, facts->control_drift, facts->drift_limit);
-    if (!(facts->control_drift <= facts->drift_limit))
-        fail(outcome,
-             "the control's cost varied by %.1f %% over %zu blocks (coefficient of variation), at "
-             "most %.1f %% allowed",
-             100 * facts->control_drift, facts->control_samples, 100 * facts->drift_limit);
-}
-
-static void check_negative_control(const struct tlc_campaign_facts *facts,
-                                   struct tlc_check_outcome *outcome)
-{
-    if (!facts->pair)
-        return;
-    double off = fabs(facts->pair_estimate - 1);
-    apply(outcome, off, facts->margin);
-    bool apart = facts->pair_low > 1 || facts->pair_high < 1;
-    if (isnan(off) || (apart && off > facts->margin))
-        fail(outcome, "%.80s: ratio %.3f (%.3f to %.3f), asked 1 within %.1f %%", facts->pair,
-             facts->pair_estimate, facts->pair_low, facts->pair_high, 100 * facts->margin);
-}
-
-size_t tlc_checks_campaign(const struct tlc_campaign_facts *facts,
-                           struct tlc_check_outcome *outcomes)
-{
-    struct tlc_check_outcome none = {.value = NAN, .limit = NAN};
-    struct tlc_check_outcome *drift = &outcomes[TLC_CHECK_CONTROL_DRIFT];
-    struct tlc_check_outcome *pair = &outcomes[TLC_CHECK_NEGATIVE_CONTROL];
-    *drift = *pair = none;
-    check_control_drift(facts, drift);
-    check_negative_control(facts, pair);
-    return (size_t)drift->failed + (size_t)pair->failed;
 }

@@ -7,8 +7,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/error.h"
-
 // Everything the checks look at for one sample (an arm in one block). Shares are 0..1; a negative
 // share means "not measured" and fails its check unless the limit switches the check off.
 struct tlc_sample_facts {
@@ -74,35 +72,8 @@ struct tlc_check_outcome {
 size_t tlc_checks_sample(const struct tlc_sample_facts *facts,
                          const struct tlc_check_limits *limits, struct tlc_check_outcome *outcomes);
 
-// Facts over a whole campaign. Without a control or a pair its check is not applied.
-struct tlc_campaign_facts {
-    size_t control_samples; // accepted samples of the control; fewer than 2 have no drift
-    double control_drift;   // coefficient of variation of its cost over blocks
-    double drift_limit;
-    const char *pair; // the pair of arms that must not differ ("control / baseline"); NULL: none
-    double pair_estimate, pair_low, pair_high; // their ratio of cost; low and high may be infinite
-    double margin; // the pair differs when its interval excludes 1 and its estimate is off by more
-};
-// The same for the checks over the campaign; the outcomes of the others are left untouched.
-size_t tlc_checks_campaign(const struct tlc_campaign_facts *facts,
-                           struct tlc_check_outcome *outcomes);
-
-// Sums outcomes over samples and arms. Start from {0}.
-struct tlc_check_tally {
-    struct {
-        bool applied;
-        size_t failed;
-        double limit, worst; // worst: the value nearest to failing, or furthest beyond
-    } rows[TLC_CHECK_COUNT];
-};
-void tlc_checks_tally(struct tlc_check_tally *tally, const struct tlc_check_outcome *outcomes);
-// A result's `checks`: [{name, limit, worst, failed, applied}], null where there is no number.
-json_t *tlc_checks_tally_to_json(const struct tlc_check_tally *tally);
-// A sample's `refused` (names) and `reasons` (texts), both arrays, in the order of evaluation.
-enum tlc_status tlc_checks_to_json(const struct tlc_check_outcome *outcomes, json_t **refused,
-                                   json_t **reasons, struct tlc_error *error) TLC_CHECKED;
-
-// Compares a probe's evidence with what an arm asked for. Differences as text ("group: asked
+// Compares a probe's evidence with what an arm asked for; a chain that was to be verified and could
+// not be is a difference of the certificate. Differences as text ("group: asked
 // X25519, got secp256r1"), empty when none. Each buffer may be NULL.
 struct tlc_asked {
     uint16_t version, group, cipher; // 0: any

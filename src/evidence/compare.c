@@ -84,6 +84,8 @@ static void compare_certificate(struct list *list, const json_t *evidence,
         else
             compare_key_bits(list, certificate, asked->key_type);
     }
+    if (json_is_false(json_object_get(evidence, "verified")))
+        add(list, "verification: %.120s", string_of(evidence, "verification"));
     if (asked->subject && strcmp(string_of(certificate, "subject"), asked->subject))
         add(list, "subject: asked %s, got %.64s", asked->subject,
             string_of(certificate, "subject"));

@@ -22,11 +22,15 @@ struct tlc_probe_options {
     unsigned timeout_ms;     // 0: 5000
 };
 
-// The evidence of one connection, also a sample's `evidence`:
-// {address, version, cipher, group, hello_retry_request, resumed, alpn, verified, signature,
+// The evidence of one connection, also a sample's `evidence` (docs/probe.md):
+// {address, client, version, cipher, group, hello_retry_request, resumed, alpn, server_name,
+//  verified, verification, signature,
 //  certificate:{subject, issuer, key_type, key_bits, signature_algorithm, sha256, not_after},
-//  chain:{depth, bytes}, tickets, bytes:{client_hello, server_flight, client_flight, tickets},
-//  time_us:{connect, server_hello, finished, tickets}}
+//  chain:{depth, bytes}, tickets,
+//  bytes:{client_hello, hello_retry_request, server_flight, client_flight, server_finished,
+//  tickets}, time_us:{connect, server_hello, finished, tickets}}
+// A server that answers but whose chain or name cannot be verified is no error: a second, not
+// verifying connection gives the evidence, `verified` is false and `verification` says why.
 enum tlc_status tlc_probe(const struct tlc_probe_options *options, json_t **evidence,
                           struct tlc_error *error) TLC_CHECKED;
 

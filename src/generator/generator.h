@@ -13,6 +13,11 @@
 #include "tls13/client.h"
 
 enum tlc_engine { TLC_ENGINE_LEAN, TLC_ENGINE_FULL };
+enum tlc_loop_choice {
+    TLC_LOOP_AUTO, // io_uring where the kernel gives it, else epoll
+    TLC_LOOP_EPOLL,
+    TLC_LOOP_URING
+};
 enum tlc_close { TLC_CLOSE_RESET, TLC_CLOSE_FIN, TLC_CLOSE_NOTIFY };
 
 // What every handshake toward a target must show; anything else counts as a mismatch.
@@ -40,12 +45,20 @@ struct tlc_target_options {
     const char *client_chain_pem, *client_key_pem; // engine full: client certificate
     unsigned verify_every; // lean: verify CertificateVerify in one of N handshakes
     double resume_ratio;   // 0 to 1: share of handshakes that offer a ticket
-    unsigned psk_modes;
+    unsigned psk_modes;    // TLC_PSK_* bits; 0: psk_dhe_ke, as ordinary clients
     enum tlc_close close;
     unsigned tickets_expected; // tickets to read before closing (the probe tells); 0: none
     size_t echo_bytes;         // application data sent, echoed and compared after the handshake
     unsigned timeout_ms;       // of one handshake; 0: 10 000
     struct tlc_expectation expect;
+    enum tlc_loop_choice loop;
+    unsigned threads;       // event loops, each in a thread of its own; 0: 1
+    bool allow_public;      // a target outside loopback, private and link-local addresses
+    bool fresh_sockets;     // a new socket for every connection instead of a reused one
+    bool wrong_share_first; // lean: a key share of the second group, forces a HelloRetryRequest
+    size_t padding_bytes;   // lean: ClientHello padding (RFC 7685)
+    size_t split_at;        // the ClientHello in two writes, the first of this many bytes; 0: no
+    size_t split_every;     // the ClientHello in writes of this many bytes; 0: no
 };
 
 struct tlc_slice_options {
@@ -53,14 +66,24 @@ struct tlc_slice_options {
     uint64_t count;       // stop after this many were started; 0: no limit
     unsigned concurrency; // connections open at once
     bool keep_latencies;  // keep every latency for exact percentiles
+    double rate;          // handshakes started a second (open loop); 0: closed loop
+    // Batching of events: a loop sleeps until this many events are there, at most batch_wait_us.
+    unsigned batch;         // 0: 16 in a closed loop, none in an open one; 1: none
+    unsigned batch_wait_us; // 0: 6000
 };
 
-// Counters of one slice, mergeable: counts add, latency lists append (tlc_counters_merge).
+// Counters of one slice, mergeable: counts add, latency lists append (tlc_counters_merge). Every
+// connection that was started ends as exactly one of: a handshake, an error, or stopped on purpose.
+// A handshake that differs from the expectation is counted as handshake, once as a mismatch, and in
+// `errors` under "mismatch-" and what differs.
 // Times: from the first connect to the last connection closed, so every handshake is counted whole.
 struct tlc_counters {
     uint64_t started, handshakes, resumed, hello_retry_requests, mismatches, tickets,
         signatures_verified;
-    uint64_t in_window;                  // handshakes completed within duration_us
+    uint64_t offered;   // handshakes that offered a ticket
+    uint64_t stopped;   // connections that ended at the stop point asked for
+    uint64_t missed;    // open loop: starts that were due but found no free connection in time
+    uint64_t in_window; // handshakes completed within duration_us
     uint64_t bytes_sent, bytes_received; // TLS bytes
     double window_s; // duration the starts were allowed for (or first to last when count decides)
     double span_s;   // from the slice's start until the last connection was closed
@@ -70,12 +93,15 @@ struct tlc_counters {
     uint32_t *latency_connect_us, *latency_hello_us,
         *latency_done_us; // from the start of the connect
     size_t latency_count, latency_capacity;
+    size_t latency_connect_count; // fewer: a loop that batches does not see each connect
 };
 
 void tlc_counters_free(struct tlc_counters *counters);
 enum tlc_status tlc_counters_merge(struct tlc_counters *into, const struct tlc_counters *from,
                                    struct tlc_error *error) TLC_CHECKED;
 json_t *tlc_counters_to_json(const struct tlc_counters *counters); // lossless, latencies as arrays
+// Connections that gave no handshake, over all kinds of errors; mismatches are not among them.
+uint64_t tlc_counters_errors(const struct tlc_counters *counters);
 enum tlc_status tlc_counters_from_json(const json_t *json, struct tlc_counters *counters,
                                        struct tlc_error *error) TLC_CHECKED;
 
@@ -85,12 +111,25 @@ struct tlc_target;
 enum tlc_status tlc_target_new(const struct tlc_target_options *options, struct tlc_target **target,
                                struct tlc_error *error) TLC_CHECKED;
 void tlc_target_free(struct tlc_target *target);
+// Whether a slice may run: bounded, with a rate toward public addresses, and enough open files (the
+// limit is raised where it can be).
+enum tlc_status tlc_target_check(const struct tlc_target *target,
+                                 const struct tlc_slice_options *slice,
+                                 struct tlc_error *error) TLC_CHECKED;
 // Runs one slice to its end, all connections closed. Errors of single handshakes are counted, not
 // returned.
 enum tlc_status tlc_target_slice(struct tlc_target *target, const struct tlc_slice_options *slice,
                                  struct tlc_counters *counters,
                                  struct tlc_error *error) TLC_CHECKED;
-// Makes a running slice stop starting new handshakes (async-signal-safe).
+// Makes one connection that ends in order and counts the tickets the server sends in it, for
+// `tickets_expected`. A failed handshake is an error that names its kind.
+enum tlc_status tlc_target_count_tickets(struct tlc_target *target, unsigned *tickets,
+                                         struct tlc_error *error) TLC_CHECKED;
+void tlc_target_set_tickets_expected(struct tlc_target *target, unsigned tickets);
+// What a result keeps of how the load was made: {engine, loop, threads, share, close, ...}. The
+// caller owns the reference.
+json_t *tlc_target_describe(const struct tlc_target *target);
+// Makes running and later slices of this process start no new handshakes (async-signal-safe).
 void tlc_generator_interrupt(void);
 
 // The generator as a child of the orchestrator: serves control messages on `control` until "stop"
@@ -100,5 +139,7 @@ enum tlc_status tlc_generator_serve(int control, struct tlc_error *error) TLC_CH
 json_t *tlc_target_options_to_json(const struct tlc_target_options *options);
 enum tlc_status tlc_target_options_from_json(const json_t *json, struct tlc_target_options *options,
                                              struct tlc_error *error) TLC_CHECKED;
+// Frees what tlc_target_options_from_json allocated (not the strings, which belong to the JSON).
+void tlc_target_options_release(struct tlc_target_options *options);
 
 #endif

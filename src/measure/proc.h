@@ -25,7 +25,8 @@ enum tlc_status tlc_read_cpu_times(const cpu_set_t *cpus, struct tlc_cpu_times *
 struct tlc_cpu_times tlc_cpu_times_since(const struct tlc_cpu_times *later,
                                          const struct tlc_cpu_times *earlier);
 
-// TcpExt counters of /proc/net/netstat.
+// TcpExt counters of /proc/net/netstat, of one network namespace since its start. `retransmits`
+// sums the causes listed there (TCPFastRetrans, TCPSlowStartRetrans, TCPTimeouts, TCPLossProbes).
 struct tlc_tcp_counters {
     uint64_t listen_overflows, listen_drops, retransmits;
 };
@@ -33,6 +34,43 @@ enum tlc_status tlc_parse_tcp_counters(const char *netstat_text, struct tlc_tcp_
                                        struct tlc_error *error) TLC_CHECKED;
 enum tlc_status tlc_read_tcp_counters(struct tlc_tcp_counters *counters,
                                       struct tlc_error *error) TLC_CHECKED;
+
+// The counters of the network namespace that a process lives in.
+enum tlc_status tlc_read_tcp_counters_of(pid_t pid, struct tlc_tcp_counters *counters,
+                                         struct tlc_error *error) TLC_CHECKED;
+
+// The begin of /proc/PID/stat.
+struct tlc_process_stat {
+    pid_t pid, parent;
+    char name[64]; // as the kernel gives it; may hold spaces, parentheses and newlines
+    char state;    // 'R', 'S', 'Z', ...
+};
+// False when the text is damaged or cut off.
+bool tlc_parse_process_stat(const char *stat_text, struct tlc_process_stat *process);
+
+// A process and its parent, and which of a list descend from `root`. Sorts `links`; writes at most
+// `capacity` pids, parents before children, `root` first and only if it is in the list; returns how
+// many there are.
+struct tlc_process_link {
+    pid_t pid, parent;
+};
+size_t tlc_process_descendants(struct tlc_process_link *links, size_t count, pid_t root,
+                               pid_t *pids, size_t capacity);
+
+// A process tree that is read many times. A read costs a few system calls as long as no process was
+// created on the machine since the last one; only then are descendants looked for. What a process
+// was seen to use stays in the sum after its end, and a member stays one when its parent ends, so
+// that the sum never falls. What a process uses between the last read and its end is lost unless it
+// is still a zombie then; a process whose parent ended before it was ever seen is not found.
+struct tlc_tree;
+struct tlc_tree *tlc_tree_open(pid_t root); // NULL when it is gone or memory runs out
+// Run time (ns) of the tree; *processes (may be NULL) gets how many of it live now.
+uint64_t tlc_tree_read_ns(struct tlc_tree *tree, unsigned *processes);
+// From now on look through all processes of the machine, as is done anyway where the kernel does
+// not list children (proc(5), /proc/PID/task/TID/children). Slower, but exact when many children
+// end while it looks, where the kernel's lists may skip one until the next look.
+void tlc_tree_scan(struct tlc_tree *tree);
+void tlc_tree_close(struct tlc_tree *tree); // NULL is allowed
 
 // Run time (ns) of a process and all its descendants that live now, ended threads of each included.
 // *processes (may be NULL) gets how many there were; 0 when `root` is gone.

@@ -32,6 +32,8 @@ struct tlc_arm {
     unsigned intermediates;
     unsigned burn_us;
     unsigned concurrency;
+    unsigned timeout_us; // of one handshake, on the client's side
+    char *serve_options; // more options of `tlscost serve`, words parted by spaces; NULL: none
 };
 
 struct tlc_schedule {
@@ -96,7 +98,7 @@ enum tlc_status tlc_plan_find(const char *name, char **path, struct tlc_error *e
 char **tlc_plan_list(void);
 void tlc_plan_list_free(char **paths);
 // The value of an arm's key ("certificate", "workers", ...) as a plan spells it, in `text`. False
-// when the arm has no such key; "none" stands for what is not set.
+// when the arm has no such key.
 bool tlc_arm_value(const struct tlc_arm *arm, const char *key, char *text, size_t bytes);
 // The i-th key of an arm, in the order of docs/plan.md; NULL past the end.
 const char *tlc_arm_key_at(size_t index);

@@ -9,7 +9,17 @@
 #include "base/error.h"
 #include "stacks/loader.h"
 
+#define TLC_SERVER_SCHEMA "https://tlscost.invalid/serve/1"
+#define TLC_BURN_MAX_US   1000000
+
 enum tlc_accept { TLC_ACCEPT_SHARED, TLC_ACCEPT_REUSEPORT };
+
+// Misbehaviour on purpose, for tests and demonstrations of the checks. Zero: none.
+struct tlc_server_faults {
+    uint64_t reset_1_in; // one connection in N is reset instead of answered
+    uint64_t stall_1_in; // one connection in N is never answered
+    uint64_t die_after;  // the process kills itself after N handshakes
+};
 
 struct tlc_server_options {
     const char *listen; // "127.0.0.1:0", "[::1]:4433", "unix:/path"
@@ -22,18 +32,38 @@ struct tlc_server_options {
     int control;                   // control socket; -1: none
     unsigned handshake_timeout_ms; // a connection that has not finished its handshake is closed; 0:
                                    // 10 000
-    unsigned burn_us;              // CPU burnt in each handshake (part of calibration); 0: none
+    unsigned drain_ms; // open connections may end by themselves for so long at stop; 0: 1 000
+    unsigned burn_us;  // CPU burnt in each handshake (part of calibration); 0: none
+    bool http;         // answer HTTP/1.1 on every connection, not only where ALPN chose it
+    const char *ticket_keys_file; // read at start and again on SIGHUP; NULL: keys of `stack`
+    struct tlc_server_faults faults;
+    // Called from the serving thread once connections are accepted; `address` holds the real port.
+    void (*ready)(const char *address, bool loopback, void *user);
+    // Called for what a user should know while it serves (one line); NULL: nobody is told.
+    void (*note)(const char *text, void *user);
+    void *user;
 };
 
 // Counts of one worker or of all. Mergeable by addition.
 struct tlc_server_counters {
     uint64_t accepted, closed, handshakes, resumed, hello_retry_requests;
+    uint64_t failures;                  // handshakes that did not complete, whatever the reason
+    uint64_t broken;                    // connections that ended in an error after the handshake;
+                                        // a peer that resets or just closes is no error there
     uint64_t bytes_read, bytes_written; // application data
-    json_t *failed;                     // reason -> count, over all workers
+    json_t *failed; // reason -> count, over all workers; at most 64, the rest is "other"
 };
 
+// Parses "reset-1-in=N", "stall-1-in=N" or "die-after=N" into `faults` (others are kept).
+enum tlc_status tlc_server_fault_parse(const char *text, struct tlc_server_faults *faults,
+                                       struct tlc_error *error) TLC_CHECKED;
+// Reads ticket keys: a file of 80-byte keys (name 16, AES-256 key 32, HMAC key 32), or of lines of
+// 160 hexadecimal digits ('#' starts a comment). *keys is the caller's to free.
+enum tlc_status tlc_ticket_keys_read(const char *path, struct tlc_ticket_key **keys, size_t *count,
+                                     struct tlc_error *error) TLC_CHECKED;
+
 // Serves until a stop message, SIGINT or SIGTERM, or the control peer's end; then closes the
-// listeners, finishes open connections for up to a second and returns. *counters gets the JSON that
+// listeners, lets open connections end for up to drain_ms and returns. *counters gets the JSON that
 // is printed at exit: {schema, command, stack, address, workers:[{...}], totals:{...},
 // failed:{reason:count}}.
 enum tlc_status tlc_server_run(const struct tlc_server_options *options, json_t **counters,

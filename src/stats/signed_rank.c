@@ -140,27 +140,40 @@ static double walsh_kth(const double *sorted, size_t n, size_t k)
     return from_ordinal(low);
 }
 
+// Copies the finite values and sorts them; returns how many.
+static size_t sort_finite(const double *values, size_t count, double *sorted)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < count; i++)
+        if (isfinite(values[i]))
+            sorted[n++] = values[i];
+    if (n)
+        qsort(sorted, n, sizeof *sorted, compare_doubles);
+    return n;
+}
+
+// The Hodges-Lehmann estimate: the median of the Walsh averages.
+static double walsh_median(const double *sorted, size_t n)
+{
+    size_t total = n * (n + 1) / 2;
+    double upper = walsh_kth(sorted, n, total / 2 + 1);
+    return total % 2 ? upper : upper / 2 + walsh_kth(sorted, n, total / 2) / 2;
+}
+
 struct tlc_interval tlc_signed_rank_interval(const double *values, size_t count, double confidence)
 {
     struct tlc_interval interval = {NAN, -INFINITY, INFINITY, 0};
-    double *sorted = malloc((count + 1) * sizeof *sorted);
-    size_t n = 0;
-    for (size_t i = 0; sorted && i < count; i++)
-        if (isfinite(values[i]))
-            sorted[n++] = values[i];
+    double *sorted = malloc((count + 1) * sizeof *sorted), outside;
+    size_t n = sorted ? sort_finite(values, count, sorted) : 0;
     if (n) {
-        double outside;
         size_t total = n * (n + 1) / 2, k = interval_depth(n, confidence, &outside);
-        qsort(sorted, n, sizeof *sorted, compare_doubles);
-        interval.estimate = walsh_kth(sorted, n, total / 2 + 1);
-        if (total % 2 == 0)
-            interval.estimate = interval.estimate / 2 + walsh_kth(sorted, n, total / 2) / 2;
+        interval.estimate = walsh_median(sorted, n);
+        interval.n = n;
         if (k) {
             interval.low = walsh_kth(sorted, n, k);
             interval.high = walsh_kth(sorted, n, total + 1 - k);
         }
     }
-    interval.n = n;
     free(sorted);
     return interval;
 }
@@ -228,7 +241,7 @@ double tlc_signed_rank_p(const double *values, size_t count, double centre)
     return p;
 }
 
-// The Hodges-Lehmann estimate of the rounds of one instance; NaN when it has none.
+// The estimate of the rounds of one instance, NaN when it has none; `rounds` is room for them.
 static double instance_estimate(const double *log_ratios, const unsigned *instance, size_t count,
                                 unsigned which, double *rounds)
 {
@@ -236,7 +249,8 @@ static double instance_estimate(const double *log_ratios, const unsigned *instan
     for (size_t i = 0; i < count; i++)
         if (instance[i] == which)
             rounds[n++] = log_ratios[i];
-    return tlc_signed_rank_interval(rounds, n, 0.5).estimate;
+    n = sort_finite(rounds, n, rounds);
+    return n ? walsh_median(rounds, n) : NAN;
 }
 
 struct tlc_interval tlc_ratio_over_instances(const double *log_ratios, const unsigned *instance,

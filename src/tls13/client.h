@@ -33,7 +33,7 @@ struct tlc_tls13_options {
     size_t cipher_count;
     enum tlc_share share;
     enum tlc_tls13_stop stop;
-    const char *server_name; // NULL: no SNI
+    const char *server_name; // NULL, or a literal address: no SNI (RFC 6066, 3)
     const char *const *alpn; // NULL-terminated; NULL: none
     unsigned verify_every;   // 0: never, 1: always, N: one in N
     const uint8_t
@@ -83,13 +83,17 @@ struct tlc_tls13_evidence {
     unsigned tickets;             // NewSessionTickets read so far
 };
 
+// Whether a ticket may still be offered: its lifetime is not over (RFC 8446, 4.6.1).
+bool tlc_tls13_ticket_fresh(const struct tlc_tls13_ticket *ticket, uint64_t now_ms);
+
 struct tlc_tls13_client;
 struct tlc_tls13_client *tlc_tls13_client_new(void); // NULL when memory runs out
 void tlc_tls13_client_free(struct tlc_tls13_client *client);
 
 // Begins a handshake; pending output then holds the ClientHello. `ticket` (may be NULL) is offered
-// as PSK and must live until the call returns. `now_ms` is any clock that ticket ages are measured
-// on.
+// as PSK and must live until the call returns; one whose lifetime is over is left out, so that the
+// evidence tells. `now_ms` is any clock that ticket ages are measured on. With the stop point
+// AFTER_CLIENT_HELLO the state is STOPPED at once, and what the server sends is dropped.
 enum tlc_status tlc_tls13_start(struct tlc_tls13_client *client,
                                 const struct tlc_tls13_config *config,
                                 const struct tlc_tls13_ticket *ticket, uint64_t now_ms,
@@ -106,8 +110,11 @@ enum tlc_tls13_state tlc_tls13_state(const struct tlc_tls13_client *client);
 // One line that names what failed ("server alert: handshake_failure", "certificate: not the
 // expected one").
 const char *tlc_tls13_failure(const struct tlc_tls13_client *client);
-// A stable short word of the same for counting ("alert", "certificate", "finished", "decode",
-// "group", ...).
+// A stable short word of the same for counting: "alert" (the server's), "certificate" (not the
+// expected one, or none), "signature" (CertificateVerify), "finished", "version", "cipher", "group"
+// (key share too), "psk", "extension", "decode" (malformed), "protocol" (a message or record where
+// none may be), "record" (not TLS, or its protection does not verify), "internal" (libcrypto or
+// memory). Empty unless the client failed.
 const char *tlc_tls13_failure_kind(const struct tlc_tls13_client *client);
 const struct tlc_tls13_evidence *tlc_tls13_evidence(const struct tlc_tls13_client *client);
 // Whether bytes of the ServerHello have arrived (for the first-byte time).
@@ -121,7 +128,10 @@ enum tlc_status tlc_tls13_write(struct tlc_tls13_client *client, const uint8_t *
                                 struct tlc_error *error) TLC_CHECKED;
 enum tlc_status tlc_tls13_close(struct tlc_tls13_client *client,
                                 struct tlc_error *error) TLC_CHECKED;
-// Application data received after DONE: total bytes, for echo checks the last up to 64 KiB kept.
+// Application data received after DONE, for echo checks: the last up to 64 KiB; valid until the
+// next call on the client. *count is how many are kept.
 const uint8_t *tlc_tls13_application_data(const struct tlc_tls13_client *client, size_t *count);
+// All bytes of application data since DONE, kept or not.
+uint64_t tlc_tls13_application_bytes(const struct tlc_tls13_client *client);
 
 #endif

@@ -237,6 +237,7 @@ static enum tlc_status prepare_target(struct tlc_workload *workload, size_t inde
         .close = close_of(arm->close),
         .server_name = "localhost",
         .verify_every = 256,
+        .timeout_ms = arm->timeout_us / 1000,
         .resume_ratio = arm->resume_ratio,
         .tickets_expected = (unsigned)json_integer_value(json_object_get(evidence, "tickets")),
     };

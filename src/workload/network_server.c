@@ -7,7 +7,7 @@
 
 #include "base/message.h"
 
-enum { START_MS = 20000, STOP_MS = 2000, MAX_ARGUMENTS = 40 };
+enum { START_MS = 20000, STOP_MS = 2000, MAX_ARGUMENTS = 64 };
 
 // A growing argument list whose numbers are printed into its own store.
 struct arguments {
@@ -15,6 +15,7 @@ struct arguments {
     size_t count;
     char numbers[8][24];
     size_t numbers_used;
+    char words[512];
 };
 
 static void add(struct arguments *to, const char *option, const char *value)
@@ -29,6 +30,16 @@ static void add_number(struct arguments *to, const char *option, long value)
     char *text = to->numbers[to->numbers_used++];
     snprintf(text, sizeof to->numbers[0], "%ld", value);
     add(to, option, text);
+}
+
+// The plan's own options come last, so that they win.
+static void add_words(struct arguments *to, const char *words)
+{
+    char *rest = NULL;
+    snprintf(to->words, sizeof to->words, "%s", words ? words : "");
+    for (char *word = strtok_r(to->words, " ", &rest); word && to->count < MAX_ARGUMENTS - 1;
+         word = strtok_r(NULL, " ", &rest))
+        to->list[to->count++] = word;
 }
 
 static void serve_arguments(const struct tlc_arm *arm, const char *certificates,
@@ -52,6 +63,7 @@ static void serve_arguments(const struct tlc_arm *arm, const char *certificates,
         add_number(to, "--tickets", arm->tickets);
     if (arm->burn_us)
         add_number(to, "--burn-us", (long)arm->burn_us);
+    add_words(to, arm->serve_options);
     to->list[to->count] = NULL;
 }
 

@@ -1,1 +1,2 @@
 tlc_unit_test(certs certs)
+tlc_unit_test(certs_folder certs)

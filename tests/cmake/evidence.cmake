@@ -1,2 +1,5 @@
 tlc_unit_test(checks evidence)
 tlc_unit_test(evidence evidence)
+if(COMMAND tlc_e2e_test)
+    tlc_e2e_test(probe)
+endif()

@@ -11,7 +11,7 @@ children() { # processes of this program that still run with the test's marker
 }
 
 campaign() {
-    TLSCOST_TEST="$BATS_TEST_NAME" "$TLSCOST" run --quiet -o "$result" "$@"
+    TLSCOST_TEST="$BATS_TEST_NAME" "$TLSCOST" run --quiet --blocks 2 -o "$result" "$@"
 }
 
 # Runs a plan that must end with its arm refused by the named check and the baseline accepted.
@@ -94,10 +94,10 @@ refused_by() {
     [ ! -e "$result" ]
     kept=$(($(wc -l <"$result.journal") - 1))
     [ "$kept" -ge 4 ]
-    head -n 5 "$result.journal" | tail -n 4 | jq -S '{arm, block, handshakes, cost_us}' >"$BATS_TEST_TMPDIR/before"
-    run campaign --continue "$result"
+    head -n 5 "$result.journal" | tail -n 4 | jq -S '{arm, block, handshakes, cost_us: (.cost_us * 1000 | round)}' >"$BATS_TEST_TMPDIR/before"
+    run env TLSCOST_TEST="$BATS_TEST_NAME" "$TLSCOST" run --quiet --continue "$result"
     [ "$status" -eq 0 ] || { echo "$output"; false; }
-    jq -S '.arms[].samples[] | select(.block < 2) | {arm, block, handshakes, cost_us}' "$result" |
+    jq -S '.arms[].samples[] | select(.block < 2) | {arm, block, handshakes, cost_us: (.cost_us * 1000 | round)}' "$result" |
         jq -s -S 'sort_by(.block, .arm)' >"$BATS_TEST_TMPDIR/after"
     jq -s -S 'sort_by(.block, .arm)' "$BATS_TEST_TMPDIR/before" | diff - "$BATS_TEST_TMPDIR/after"
     jq -e '[.arms[].samples | length] == [8, 8]' "$result"

@@ -124,6 +124,23 @@ static void reading_names_the_line_or_the_member(void **state)
                "arms[0].cost_us.low: not a number or null");
 }
 
+static void every_fixture_of_a_run_is_read(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"accepted", "refused", "interrupted", "few-blocks",
+                                        "hostile"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char path[512];
+        struct tlc_error error = {0};
+        json_t *read = NULL;
+        snprintf(path, sizeof path, "%s/fixtures/results/%s.json", TLC_TESTS_DIR, names[i]);
+        if (tlc_result_read(path, &read, &error) != TLC_OK)
+            fail_msg("%s", error.text);
+        assert_true(json_array_size(json_object_get(read, "arms")) >= 3);
+        json_decref(read);
+    }
+}
+
 static void a_journal_keeps_its_lines(void **state)
 {
     (void)state;
@@ -212,6 +229,7 @@ int main(void)
         cmocka_unit_test(a_document_round_trips),
         cmocka_unit_test(writing_follows_a_link_and_replaces_the_file),
         cmocka_unit_test(reading_names_the_line_or_the_member),
+        cmocka_unit_test(every_fixture_of_a_run_is_read),
         cmocka_unit_test(a_journal_keeps_its_lines),
         cmocka_unit_test(a_torn_last_line_is_dropped_and_written_over),
         cmocka_unit_test(damage_before_the_end_is_an_error),

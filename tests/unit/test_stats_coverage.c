@@ -16,7 +16,7 @@
 
 #include "stats/stats.h"
 
-enum { ROUNDS = 8, MOST_INSTANCES = 20, CAMPAIGNS = 6000, NAIVE_EVERY = 8 };
+enum { ROUNDS = 8, MOST_INSTANCES = 20, CAMPAIGNS = 4000, NAIVE_EVERY = 16 };
 
 static const double true_log_ratio = 0.03;
 

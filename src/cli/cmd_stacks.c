@@ -1,0 +1,398 @@
+// tlscost stacks: the TLS libraries that can be measured.
+#include <argp.h>
+#include <errno.h>
+#include <spawn.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/names.h"
+#include "base/process.h"
+#include "cli/commands.h"
+#include "cli/common.h"
+#include "stacks/loader.h"
+
+#define STACKS_SCHEMA "https://tlscost.invalid/stacks/1"
+
+extern char **environ;
+
+enum { WORDS_MAX = 32 };
+
+struct options {
+    const char *words[WORDS_MAX];
+    size_t count;
+    bool json;
+};
+
+// --- what a stack supports, asked from its library ----------------------------------------------
+
+struct feature {
+    enum tlc_stack_feature kind;
+    const char *key;   // member of the JSON document
+    const char *title; // heading for people
+    bool registry;     // codes and names come from base/names.h
+    enum tlc_name_kind names;
+    const char *words[4]; // else the names of code 0, 1, ...
+};
+
+static const struct feature features[] = {
+    {TLC_FEATURE_VERSION, "versions", "versions", true, TLC_NAME_VERSION, {NULL}},
+    {TLC_FEATURE_GROUP, "groups", "groups", true, TLC_NAME_GROUP, {NULL}},
+    {TLC_FEATURE_SIGNATURE, "signatures", "signatures", true, TLC_NAME_SIGNATURE, {NULL}},
+    {TLC_FEATURE_CIPHER, "ciphers", "ciphers", true, TLC_NAME_CIPHER, {NULL}},
+    {TLC_FEATURE_PSK_MODE, "psk_modes", "psk modes", false, 0, {"psk_ke", "psk_dhe_ke"}},
+    {TLC_FEATURE_TICKETS, "tickets", "tickets", false, 0, {"off", "stateless", "stateful"}},
+    {TLC_FEATURE_TICKET_KEYS, "ticket_keys", "ticket keys", false, 0, {"yes"}},
+    {TLC_FEATURE_CLIENT_AUTH, "client_auth", "client auth", false, 0, {"yes"}},
+    {TLC_FEATURE_SNI_TABLE, "sni_table", "SNI table", false, 0, {"yes"}},
+    {TLC_FEATURE_MEMORY_TRANSPORT, "memory_transport", "in memory", false, 0, {"yes"}},
+};
+#define FEATURES (sizeof features / sizeof *features)
+
+static void add_if_supported(json_t *list, const struct tlc_stack *stack,
+                             const struct feature *feature, uint16_t code, const char *name)
+{
+    if (stack->supports(feature->kind, code, NULL))
+        json_array_append_new(list, json_string(name));
+}
+
+static json_t *supported_names(const struct tlc_stack *stack, const struct feature *feature)
+{
+    json_t *list = json_array();
+    const char *name;
+    if (feature->registry)
+        for (size_t i = 0; (name = tlc_name_at(feature->names, i)); i++)
+            add_if_supported(list, stack, feature, tlc_code(feature->names, name), name);
+    else
+        for (uint16_t code = 0; code < 4 && feature->words[code]; code++)
+            add_if_supported(list, stack, feature, code, feature->words[code]);
+    return list;
+}
+
+static json_t *supported(const struct tlc_stack *stack)
+{
+    json_t *all = json_object();
+    for (size_t i = 0; i < FEATURES; i++) {
+        json_t *names = supported_names(stack, &features[i]);
+        bool single = !features[i].registry && !features[i].words[1];
+        json_object_set_new(all, features[i].key,
+                            single ? json_boolean(json_array_size(names)) : json_incref(names));
+        json_decref(names);
+    }
+    return all;
+}
+
+// --- list, show, verify
+// ---------------------------------------------------------------------------
+
+static json_t *document(const char *command, const char *member, json_t *value)
+{
+    return json_pack("{s:s, s:s, s:o}", "schema", STACKS_SCHEMA, "command", command, member, value);
+}
+
+static void print_and_free(json_t *json)
+{
+    tlc_print_json(json);
+    json_decref(json);
+}
+
+static const char *text_of(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+    return text ? text : "-";
+}
+
+static int list_stacks(const struct options *options)
+{
+    struct tlc_error error = {TLC_OK, ""};
+    char **ids = tlc_stack_ids();
+    json_t *rows = json_array();
+    int code = TLC_OK;
+    for (char **id = ids; id && *id; id++) {
+        const struct tlc_stack_plugin *plugin;
+        if (tlc_stack_load(*id, &plugin, &error))
+            code = tlc_report_error(&error);
+        else
+            json_array_append_new(rows, tlc_stack_describe(plugin));
+    }
+    tlc_stack_ids_free(ids);
+    if (options->json) {
+        print_and_free(document("stacks", "stacks", rows));
+        return code;
+    }
+    size_t index;
+    json_t *row;
+    json_array_foreach(rows, index, row)
+    {
+        const json_t *manifest = json_object_get(row, "manifest");
+        printf("%-22s %s %-10s %s\n", text_of(row, "id"), text_of(row, "name"),
+               text_of(row, "version"),
+               json_is_object(manifest) ? text_of(manifest, "package_version") : "the system's");
+    }
+    if (!json_array_size(rows))
+        printf("no stacks found; build the default one with 'make'\n");
+    printf("\nMore can be made from recipes: tlscost stacks get NAME\n");
+    json_decref(rows);
+    return code;
+}
+
+static void print_names(const char *title, const json_t *value)
+{
+    printf("  %-12s", title);
+    size_t index;
+    json_t *name;
+    if (json_is_array(value))
+        json_array_foreach(value, index, name)
+            printf("%s%s", index ? ", " : "", json_string_value(name));
+    else
+        printf("%s", json_is_true(value) ? "yes" : "no");
+    printf("\n");
+}
+
+static void print_stack(const json_t *facts, const struct tlc_stack_plugin *plugin)
+{
+    const json_t *manifest = json_object_get(facts, "manifest");
+    const json_t *names = json_object_get(facts, "supports");
+    printf("%s: %s %s\n", plugin->id, text_of(facts, "name"), text_of(facts, "version"));
+    printf("  %-12s%s\n  %-12s%s\n  %-12s%s\n", "file", plugin->path, "sha256",
+           text_of(facts, "sha256"), "build", text_of(facts, "build"));
+    if (json_is_object(manifest))
+        printf("  %-12srecipe %s: %s %s of %s\n", "origin", text_of(manifest, "recipe"),
+               text_of(manifest, "package"), text_of(manifest, "package_version"),
+               text_of(json_object_get(manifest, "origin"), "suite"));
+    for (size_t i = 0; i < FEATURES; i++)
+        print_names(features[i].title, json_object_get(names, features[i].key));
+}
+
+static int show_stack(const struct options *options)
+{
+    struct tlc_error error = {TLC_OK, ""};
+    const struct tlc_stack_plugin *plugin;
+    if (tlc_stack_load(options->words[1], &plugin, &error))
+        return tlc_report_error(&error);
+    json_t *facts = tlc_stack_describe(plugin);
+    json_object_set_new(facts, "supports", supported(plugin->stack));
+    if (options->json) {
+        print_and_free(document("stacks show", "stack", facts));
+        return TLC_OK;
+    }
+    print_stack(facts, plugin);
+    json_decref(facts);
+    return TLC_OK;
+}
+
+static void print_failures(const json_t *rows)
+{
+    size_t index;
+    json_t *row;
+    json_array_foreach(rows, index, row)
+    {
+        if (json_is_true(json_object_get(row, "ok")))
+            continue;
+        printf("  failed: %s %s %s %s: %s\n", text_of(row, "feature"), text_of(row, "version"),
+               text_of(row, "group"), text_of(row, "certificate"), text_of(row, "reason"));
+    }
+}
+
+static size_t count_good(const json_t *rows)
+{
+    size_t index, good = 0;
+    json_t *row;
+    json_array_foreach(rows, index, row) good += json_is_true(json_object_get(row, "ok"));
+    return good;
+}
+
+// Runs one self-test; a broken library is a finding, not an error of ours.
+static int verify_one(const char *id, bool json, json_t *documents)
+{
+    struct tlc_error error = {TLC_OK, ""};
+    const struct tlc_stack_plugin *plugin;
+    json_t *rows = NULL;
+    if (tlc_stack_load(id, &plugin, &error))
+        return tlc_report_error(&error);
+    enum tlc_status status = tlc_stack_self_test(plugin, &rows, &error);
+    if (json) {
+        json_array_append_new(documents, json_pack("{s:s, s:s, s:b, s:O}", "id", plugin->id,
+                                                   "version", plugin->stack->version(), "ok",
+                                                   status == TLC_OK, "cases", rows));
+    } else {
+        printf("%s (%s %s): %zu of %zu cases good\n", plugin->id, plugin->stack->name,
+               plugin->stack->version(), count_good(rows), json_array_size(rows));
+        print_failures(rows);
+        fflush(stdout);
+    }
+    json_decref(rows);
+    return status ? tlc_report_error(&error) : TLC_OK;
+}
+
+static int verify_stacks(const struct options *options)
+{
+    json_t *documents = json_array();
+    int code = TLC_OK;
+    char **ids = options->count > 1 ? NULL : tlc_stack_ids();
+    for (size_t i = 1; i < options->count; i++) {
+        int one = verify_one(options->words[i], options->json, documents);
+        code = one ? one : code;
+    }
+    for (char **id = ids; id && *id; id++) {
+        int one = verify_one(*id, options->json, documents);
+        code = one ? one : code;
+    }
+    tlc_stack_ids_free(ids);
+    if (options->json)
+        print_and_free(document("stacks verify", "stacks", json_incref(documents)));
+    json_decref(documents);
+    return code;
+}
+
+// --- get
+// ------------------------------------------------------------------------------------------
+
+// scripts/recipe of the source tree around the program, or of the installation; the caller frees
+// it.
+static char *find_recipe_script(void)
+{
+    static const char *const places[] = {"../scripts/recipe", "../../scripts/recipe",
+                                         "../share/tlscost/scripts/recipe"};
+    const char *program = tlc_program_path(), *slash = strrchr(program, '/');
+    for (size_t i = 0; slash && i < sizeof places / sizeof *places; i++) {
+        char *path = NULL;
+        if (asprintf(&path, "%.*s/%s", (int)(slash - program), program, places[i]) < 0)
+            return NULL;
+        char *found = access(path, X_OK) ? NULL : realpath(path, NULL);
+        free(path);
+        if (found)
+            return found;
+    }
+    return NULL;
+}
+
+// Runs the script in our process group, so that Ctrl-C ends it too; its progress goes to standard
+// error as it comes, its last line of output (the plug-in's file) is taken into `line`.
+static enum tlc_status run_recipe(const char *script, const char *name, char *line, size_t capacity,
+                                  struct tlc_error *error)
+{
+    int ends[2], state = 0;
+    const char *const arguments[] = {script, "build", name, NULL};
+    posix_spawn_file_actions_t actions;
+    pid_t child;
+    if (pipe(ends))
+        return tlc_fail_errno(error, "stacks get: pipe");
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+    posix_spawn_file_actions_addclose(&actions, ends[0]);
+    posix_spawn_file_actions_addclose(&actions, ends[1]);
+    errno =
+        posix_spawn(&child, script, &actions, NULL, (char *const *)(uintptr_t)arguments, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    close(ends[1]);
+    if (errno) {
+        close(ends[0]);
+        return tlc_fail_errno(error, "stacks get: %s", script);
+    }
+    FILE *output = fdopen(ends[0], "r");
+    while (output && fgets(line, (int)capacity, output))
+        line[strcspn(line, "\n")] = '\0';
+    if (output)
+        fclose(output);
+    while (waitpid(child, &state, 0) < 0 && errno == EINTR)
+        ;
+    if (WIFEXITED(state) && WEXITSTATUS(state) == 0)
+        return TLC_OK;
+    return tlc_fail(error, WIFSIGNALED(state) ? TLC_INTERRUPTED : TLC_ENVIRONMENT,
+                    "stacks get: %s: the recipe failed; its message is above", name);
+}
+
+static int get_stack(const struct options *options)
+{
+    struct tlc_error error = {TLC_OK, ""};
+    char path[4096] = "";
+    char *script = find_recipe_script();
+    if (!script) {
+        tlc_fail(&error, TLC_ENVIRONMENT,
+                 "stacks get: scripts/recipe: not found beside %s; run it from a source tree or an "
+                 "installation",
+                 tlc_program_path());
+        return tlc_report_error(&error);
+    }
+    enum tlc_status status = run_recipe(script, options->words[1], path, sizeof path, &error);
+    free(script);
+    if (status)
+        return tlc_report_error(&error);
+    if (!options->json)
+        printf("%s\n", path);
+    json_t *documents = json_array();
+    int code = verify_one(path, options->json, documents);
+    if (options->json)
+        print_and_free(document("stacks get", "stacks", json_incref(documents)));
+    json_decref(documents);
+    return code;
+}
+
+// --- options
+// --------------------------------------------------------------------------------------
+
+static error_t parse_option(int key, char *argument, struct argp_state *state)
+{
+    struct options *options = state->input;
+    switch (key) {
+    case 'j':
+        options->json = true;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (options->count == WORDS_MAX)
+            argp_error(state, "too many arguments");
+        options->words[options->count++] = argument;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct {
+    const char *name;
+    size_t least, most; // arguments behind the name
+    int (*run)(const struct options *options);
+} actions[] = {{"list", 0, 0, list_stacks},
+               {"show", 1, 1, show_stack},
+               {"verify", 0, WORDS_MAX, verify_stacks},
+               {"get", 1, 1, get_stack}};
+
+int tlc_cmd_stacks(int argc, char **argv)
+{
+    static const struct argp_option rows[] = {{"json", 'j', NULL, 0, "Print one JSON document", 0},
+                                              {0}};
+    static const struct argp argp = {
+        .options = rows,
+        .parser = parse_option,
+        .args_doc = "[list]\nshow ID\nverify [ID...]\nget NAME",
+        .doc =
+            "The TLS libraries that can be measured: list them, show what one supports (asked from "
+            "the library itself), verify them by handshakes in memory with every version, group "
+            "and key type, or get another one by a recipe."
+            "\vExamples:\n  tlscost stacks\n  tlscost stacks show openssl\n"
+            "  tlscost stacks verify\n  tlscost stacks get openssl-3.6\n\n"
+            "Plug-ins are looked for in the folders of TLSCOST_STACKS (separated by colons), in "
+            "'stacks' beside the program, in the installation, and where 'get' puts them."};
+    struct options options = {.count = 0};
+    struct tlc_error error = {TLC_OK, ""};
+    argp_err_exit_status = TLC_USAGE;
+    argp_parse(&argp, argc, argv, 0, NULL, &options);
+    if (!options.count)
+        options.words[options.count++] = "list";
+    for (size_t i = 0; i < sizeof actions / sizeof *actions; i++) {
+        if (strcmp(options.words[0], actions[i].name) != 0)
+            continue;
+        if (options.count - 1 >= actions[i].least && options.count - 1 <= actions[i].most)
+            return actions[i].run(&options);
+        tlc_fail(&error, TLC_USAGE, "stacks %s: takes %s; see 'tlscost stacks --help'",
+                 actions[i].name, actions[i].most ? "one name" : "no argument");
+        return tlc_report_error(&error);
+    }
+    tlc_fail(&error, TLC_USAGE, "stacks: '%s': unknown; write list, show, verify or get",
+             options.words[0]);
+    return tlc_report_error(&error);
+}

@@ -1,0 +1,34 @@
+// The parts of `tlscost load`: its options and its output.
+#ifndef TLC_CLI_LOAD_H
+#define TLC_CLI_LOAD_H
+
+#include <argp.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "generator/generator.h"
+
+struct tlc_load_options {
+    struct tlc_target_options target;
+    struct tlc_slice_options slice;
+    const char *stack;
+    char **alpn;
+    char *trust_pem, *client_chain_pem, *client_key_pem;
+    uint64_t warm_up_us;
+    bool tickets_known, json, control;
+    struct tlc_error error;
+};
+
+extern const struct argp tlc_load_argp; // its input is a struct tlc_load_options
+void tlc_load_options_free(struct tlc_load_options *options);
+
+// Why the figures are not what was asked for; an empty text when they are.
+void tlc_load_verdict(const struct tlc_load_options *options, const struct tlc_counters *counters,
+                      char *why, size_t capacity);
+void tlc_load_print(const struct tlc_load_options *options, const struct tlc_target *target,
+                    struct tlc_counters *counters);
+// The `load --json` document; the caller owns the reference.
+json_t *tlc_load_to_json(const struct tlc_load_options *options, const struct tlc_target *target,
+                         struct tlc_counters *counters);
+
+#endif

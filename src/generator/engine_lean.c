@@ -1,0 +1,204 @@
+// The lean TLS 1.3 client as an engine.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/names.h"
+#include "generator/engine.h"
+
+struct lean_context {
+    struct tlc_engine_context base;
+    struct tlc_tls13_config *config;
+};
+
+struct lean_session {
+    struct tlc_session base;
+    struct lean_context *context;
+    struct tlc_tls13_client *client;
+};
+
+static struct lean_session *lean(const struct tlc_session *session)
+{
+    return (struct lean_session *)(uintptr_t)session;
+}
+
+static const uint16_t default_groups[] = {TLC_GROUP_X25519};
+static const uint16_t default_ciphers[] = {TLC_AES_128_GCM_SHA256, TLC_AES_256_GCM_SHA384,
+                                           TLC_CHACHA20_POLY1305_SHA256};
+
+static enum tlc_status lean_context_new(const struct tlc_target_options *options,
+                                        struct tlc_engine_context **context,
+                                        struct tlc_error *error)
+{
+    const struct tlc_tls13_options tls13 = {
+        .groups = options->group_count ? options->groups : default_groups,
+        .group_count = options->group_count ? options->group_count : 1,
+        .ciphers = options->cipher_count ? options->ciphers : default_ciphers,
+        .cipher_count = options->cipher_count ? options->cipher_count : 3,
+        .share = options->share,
+        .stop = options->stop,
+        .server_name = options->server_name,
+        .alpn = options->alpn,
+        .verify_every = options->verify_every,
+        .certificate_sha256 =
+            options->expect.certificate_known ? options->expect.certificate_sha256 : NULL,
+        .wrong_share_first = options->wrong_share_first,
+        .padding_bytes = options->padding_bytes,
+        .psk_modes = options->psk_modes ? options->psk_modes : TLC_PSK_DHE_KE,
+    };
+    struct lean_context *made = calloc(1, sizeof *made);
+    if (!made)
+        return tlc_fail(error, TLC_ENVIRONMENT, "target: out of memory");
+    made->base.kind = &tlc_engine_lean;
+    enum tlc_status status = tlc_tls13_config_new(&tls13, &made->config, error);
+    if (status != TLC_OK) {
+        free(made);
+        return status;
+    }
+    *context = &made->base;
+    return TLC_OK;
+}
+
+static void lean_context_free(struct tlc_engine_context *context)
+{
+    struct lean_context *mine = (struct lean_context *)context;
+    tlc_tls13_config_free(mine->config);
+    free(mine);
+}
+
+static struct tlc_session *lean_session_new(struct tlc_engine_context *context)
+{
+    struct lean_session *session = calloc(1, sizeof *session);
+    if (!session)
+        return NULL;
+    session->base.kind = &tlc_engine_lean;
+    session->context = (struct lean_context *)context;
+    session->client = tlc_tls13_client_new();
+    if (session->client)
+        return &session->base;
+    free(session);
+    return NULL;
+}
+
+static void lean_session_free(struct tlc_session *session)
+{
+    tlc_tls13_client_free(lean(session)->client);
+    free(session);
+}
+
+static enum tlc_session_state state_of(enum tlc_tls13_state state)
+{
+    switch (state) {
+    case TLC_TLS13_WAIT:
+        return TLC_SESSION_WAIT;
+    case TLC_TLS13_DONE:
+        return TLC_SESSION_DONE;
+    case TLC_TLS13_STOPPED:
+        return TLC_SESSION_STOPPED;
+    case TLC_TLS13_FAILED:
+        break;
+    }
+    return TLC_SESSION_FAILED;
+}
+
+static enum tlc_session_state lean_start(struct tlc_session *session, uint64_t now_ms,
+                                         bool *offered)
+{
+    struct lean_session *mine = lean(session);
+    *offered = false;
+    if (tlc_tls13_start(mine->client, mine->context->config, NULL, now_ms, NULL) != TLC_OK)
+        return TLC_SESSION_FAILED;
+    return state_of(tlc_tls13_state(mine->client));
+}
+
+static const uint8_t *lean_output(struct tlc_session *session, size_t *count)
+{
+    return tlc_tls13_output(lean(session)->client, count);
+}
+
+static void lean_output_sent(struct tlc_session *session, size_t count)
+{
+    tlc_tls13_output_sent(lean(session)->client, count);
+}
+
+static enum tlc_session_state lean_input(struct tlc_session *session, const uint8_t *bytes,
+                                         size_t count, uint64_t now_ms)
+{
+    return state_of(tlc_tls13_input(lean(session)->client, bytes, count, now_ms));
+}
+
+static bool lean_hello_seen(const struct tlc_session *session)
+{
+    return tlc_tls13_server_hello_seen(lean(session)->client);
+}
+
+static bool lean_facts(struct tlc_session *session, struct tlc_facts *facts)
+{
+    static const uint8_t none[32];
+    const struct tlc_tls13_evidence *evidence = tlc_tls13_evidence(lean(session)->client);
+    *facts = (struct tlc_facts){
+        .version = evidence->version,
+        .cipher = evidence->cipher,
+        .group = evidence->group,
+        .hello_retry_request = evidence->hello_retry_request,
+        .resumed = evidence->resumed,
+        .signature_verified = evidence->signature_verified,
+        .psk_mode = evidence->psk_mode,
+        .alpn = evidence->alpn,
+    };
+    if (memcmp(evidence->certificate_sha256, none, sizeof none) != 0)
+        facts->certificate_sha256 = evidence->certificate_sha256;
+    return true;
+}
+
+static unsigned lean_tickets(struct tlc_session *session)
+{
+    return tlc_tls13_evidence(lean(session)->client)->tickets;
+}
+
+static void lean_failure(const struct tlc_session *session, char kind[TLC_FAILURE_BYTES])
+{
+    const struct tlc_tls13_client *client = lean(session)->client;
+    const char *word = tlc_tls13_failure_kind(client);
+    snprintf(kind, TLC_FAILURE_BYTES, "%s", word && *word ? word : "start");
+    // "server alert: NAME" is counted by the alert's name.
+    const char *text = tlc_tls13_failure(client);
+    const char *name = text ? strstr(text, "alert: ") : NULL;
+    if (!strcmp(kind, "alert") && name)
+        snprintf(kind, TLC_FAILURE_BYTES, "alert-%s", name + strlen("alert: "));
+}
+
+static bool lean_write(struct tlc_session *session, const uint8_t *bytes, size_t count)
+{
+    return tlc_tls13_write(lean(session)->client, bytes, count, NULL) == TLC_OK;
+}
+
+static const uint8_t *lean_received(struct tlc_session *session, size_t *count)
+{
+    return tlc_tls13_application_data(lean(session)->client, count);
+}
+
+static bool lean_close(struct tlc_session *session)
+{
+    return tlc_tls13_close(lean(session)->client, NULL) == TLC_OK;
+}
+
+const struct tlc_engine_kind tlc_engine_lean = {
+    .name = "lean",
+    .output_stays = true,
+    .context_new = lean_context_new,
+    .context_free = lean_context_free,
+    .session_new = lean_session_new,
+    .session_free = lean_session_free,
+    .start = lean_start,
+    .output = lean_output,
+    .output_sent = lean_output_sent,
+    .input = lean_input,
+    .hello_seen = lean_hello_seen,
+    .facts = lean_facts,
+    .tickets = lean_tickets,
+    .failure = lean_failure,
+    .write = lean_write,
+    .received = lean_received,
+    .close = lean_close,
+};

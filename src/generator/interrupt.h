@@ -1,0 +1,8 @@
+#ifndef TLC_GENERATOR_INTERRUPT_H
+#define TLC_GENERATOR_INTERRUPT_H
+
+#include <stdbool.h>
+
+bool tlc_generator_interrupted(void);
+
+#endif

@@ -1,0 +1,633 @@
+// The io_uring loop: a handshake is one linked chain of requests (end the last connection, connect,
+// send the ClientHello, receive) whose links but the last are silent when they succeed. The loop
+// sleeps until a batch of chains has something to tell, so that neither side is woken for each
+// packet. Sockets are fixed files, used again for the next connection.
+#include <errno.h>
+#include <liburing.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "generator/lane.h"
+#include "generator/socket.h"
+#include "measure/clock.h"
+
+enum {
+    ENTRIES = 2048,
+    COMPLETIONS = 16384,
+    CHAIN = 5, // requests of the longest chain
+    BUFFERS = 256,
+    BUFFER_BYTES = 8192,
+    BUFFER_GROUP = 0,
+    FINISH_BYTES = 256,
+    STARTS_PER_TURN = 64
+};
+
+enum operation { FINISH, END, CONNECT, SEND, RECEIVE };
+
+// One connection as the ring knows it.
+struct slot {
+    int fd;
+    uint32_t generation; // of the chain in flight; completions of an earlier one are stale
+    bool used;           // the socket carries, or may carry, a connection
+    bool expired;
+    bool keeps; // `kept` counts when the chain in flight has sent the Finished
+    struct tlc_kept_handshake kept;
+    size_t sending;        // bytes of a SEND in flight that succeeds silently
+    uint64_t connected_ns; // 0: not seen
+    uint8_t finish[FINISH_BYTES];
+};
+
+struct tlc_loop {
+    struct tlc_lane *lane;
+    struct tlc_socket_options sockets;
+    struct io_uring ring;
+    pid_t thread; // that the ring belongs to; 0: there is no ring
+    struct io_uring_buf_ring *buffer_ring;
+    uint8_t *buffers;
+    struct slot **slots;
+    unsigned slot_count, registered;
+    struct sockaddr none; // AF_UNSPEC: ends a connection
+    bool chains;          // an answer may be awaited in the chain that sends what it answers
+};
+
+// --- the ring ---
+
+static enum tlc_status refused(int code, const char *what, struct tlc_error *error)
+{
+    errno = code < 0 ? -code : code;
+    return tlc_fail_errno(error,
+                          "io_uring loop: %s: the kernel refuses (kernel.io_uring_disabled, a "
+                          "seccomp filter, or Linux older than 6.1); use --loop epoll",
+                          what);
+}
+
+static void give_buffer(struct tlc_loop *loop, unsigned id)
+{
+    io_uring_buf_ring_add(loop->buffer_ring, loop->buffers + (size_t)id * BUFFER_BYTES,
+                          BUFFER_BYTES, (unsigned short)id, io_uring_buf_ring_mask(BUFFERS), 0);
+    io_uring_buf_ring_advance(loop->buffer_ring, 1);
+}
+
+static enum tlc_status buffers_open(struct tlc_loop *loop, struct tlc_error *error)
+{
+    size_t ring_bytes = BUFFERS * sizeof(struct io_uring_buf);
+    void *ring = NULL, *bytes = NULL;
+    if (posix_memalign(&ring, 4096, ring_bytes) ||
+        posix_memalign(&bytes, 4096, (size_t)BUFFERS * BUFFER_BYTES)) {
+        free(ring);
+        return tlc_fail(error, TLC_ENVIRONMENT, "io_uring loop: out of memory");
+    }
+    memset(ring, 0, ring_bytes);
+    loop->buffer_ring = ring;
+    loop->buffers = bytes;
+    struct io_uring_buf_reg registration = {
+        .ring_addr = (uintptr_t)ring, .ring_entries = BUFFERS, .bgid = BUFFER_GROUP};
+    int code = io_uring_register_buf_ring(&loop->ring, &registration, 0);
+    if (code)
+        return refused(code, "register buffers", error);
+    io_uring_buf_ring_init(loop->buffer_ring);
+    for (unsigned id = 0; id < BUFFERS; id++)
+        give_buffer(loop, id);
+    return TLC_OK;
+}
+
+static void ring_close(struct tlc_loop *loop)
+{
+    if (loop->thread)
+        io_uring_queue_exit(&loop->ring);
+    free(loop->buffer_ring);
+    free(loop->buffers);
+    loop->thread = 0;
+    loop->registered = 0;
+    loop->buffer_ring = NULL;
+    loop->buffers = NULL;
+}
+
+static enum tlc_status ring_open(struct tlc_loop *loop, struct tlc_error *error)
+{
+    struct io_uring_params params = {.flags = IORING_SETUP_SINGLE_ISSUER |
+                                              IORING_SETUP_DEFER_TASKRUN | IORING_SETUP_CQSIZE,
+                                     .cq_entries = COMPLETIONS};
+    int code = io_uring_queue_init_params(ENTRIES, &loop->ring, &params);
+    if (code)
+        return refused(code, "make a ring", error);
+    loop->thread = gettid();
+    if (!(params.features & IORING_FEAT_EXT_ARG) || !(params.features & IORING_FEAT_CQE_SKIP))
+        return refused(ENOSYS, "features of the ring", error);
+    return buffers_open(loop, error);
+}
+
+static void uring_close(struct tlc_loop *loop)
+{
+    ring_close(loop);
+    for (unsigned i = 0; i < loop->slot_count; i++) {
+        if (loop->slots[i]->fd >= 0)
+            close(loop->slots[i]->fd);
+        free(loop->slots[i]);
+    }
+    free(loop->slots);
+    free(loop);
+}
+
+static enum tlc_status uring_open(struct tlc_lane *lane, struct tlc_loop **loop,
+                                  struct tlc_error *error)
+{
+    struct tlc_loop *made = calloc(1, sizeof *made);
+    if (!made)
+        return tlc_fail(error, TLC_ENVIRONMENT, "io_uring loop: out of memory");
+    made->lane = lane;
+    made->none.sa_family = AF_UNSPEC;
+    enum tlc_status status = ring_open(made, error);
+    if (status != TLC_OK) {
+        uring_close(made);
+        return status;
+    }
+    *loop = made;
+    return TLC_OK;
+}
+
+// --- slots and their sockets ---
+
+static bool grow_slots(struct tlc_loop *loop, unsigned wanted)
+{
+    struct slot **slots = realloc(loop->slots, wanted * sizeof(struct slot *));
+    if (!slots)
+        return false;
+    loop->slots = slots;
+    for (; loop->slot_count < wanted; loop->slot_count++) {
+        slots[loop->slot_count] = calloc(1, sizeof(struct slot));
+        if (!slots[loop->slot_count])
+            return false;
+        slots[loop->slot_count]->fd = -1;
+    }
+    return true;
+}
+
+static enum tlc_status register_files(struct tlc_loop *loop, struct tlc_error *error)
+{
+    unsigned count = loop->lane->concurrency;
+    if (loop->sockets.fresh || loop->registered >= count)
+        return TLC_OK;
+    int *files = malloc(count * sizeof *files);
+    if (!files)
+        return tlc_fail(error, TLC_ENVIRONMENT, "io_uring loop: out of memory");
+    for (unsigned i = 0; i < count; i++)
+        files[i] = loop->slots[i]->fd;
+    if (loop->registered)
+        io_uring_unregister_files(&loop->ring);
+    int code = io_uring_register_files(&loop->ring, files, count);
+    free(files);
+    loop->registered = code ? 0 : count;
+    return code ? refused(code, "register sockets", error) : TLC_OK;
+}
+
+static enum tlc_status uring_prepare(struct tlc_loop *loop, struct tlc_error *error)
+{
+    struct tlc_lane *lane = loop->lane;
+    enum tlc_status status = TLC_OK;
+    // A ring serves only the thread that made it (IORING_SETUP_SINGLE_ISSUER).
+    if (loop->thread != gettid()) {
+        ring_close(loop);
+        status = ring_open(loop, error);
+    }
+    if (status != TLC_OK)
+        return status;
+    tlc_socket_options_of(lane, &loop->sockets);
+    loop->chains =
+        lane->context->kind->output_stays && !lane->life.split_at && !lane->life.split_every;
+    if (lane->concurrency > loop->slot_count && !grow_slots(loop, lane->concurrency))
+        return tlc_fail(error, TLC_ENVIRONMENT, "io_uring loop: out of memory");
+    for (unsigned i = 0; i < lane->concurrency && status == TLC_OK; i++)
+        if (loop->slots[i]->fd < 0)
+            status = tlc_socket_open(&loop->sockets, i, &loop->slots[i]->fd, error);
+    return status == TLC_OK ? register_files(loop, error) : status;
+}
+
+// --- requests ---
+
+static uint64_t tag_of(const struct tlc_loop *loop, unsigned index, enum operation operation)
+{
+    return (uint64_t)loop->slots[index]->generation << 32 | (uint64_t)index << 3 |
+           (uint64_t)operation;
+}
+
+// A request of a chain; `more` links the next one to it and keeps its success silent.
+static void finish_request(struct tlc_loop *loop, struct io_uring_sqe *sqe, unsigned index,
+                           enum operation operation, unsigned flags)
+{
+    if (!loop->sockets.fresh)
+        flags |= IOSQE_FIXED_FILE;
+    sqe->flags = (uint8_t)(sqe->flags | flags);
+    io_uring_sqe_set_data64(sqe, tag_of(loop, index, operation));
+}
+
+enum { SILENT_LINK = IOSQE_IO_LINK | IOSQE_CQE_SKIP_SUCCESS };
+
+static int file_of(const struct tlc_loop *loop, unsigned index)
+{
+    return loop->sockets.fresh ? loop->slots[index]->fd : (int)index;
+}
+
+// Room for a whole chain: one that is cut by a submission would lose its links.
+static void begin_chain(struct tlc_loop *loop, unsigned index)
+{
+    if (io_uring_sq_space_left(&loop->ring) < CHAIN)
+        io_uring_submit(&loop->ring);
+    loop->slots[index]->generation++;
+}
+
+static void put_end(struct tlc_loop *loop, unsigned index, unsigned flags)
+{
+    struct io_uring_sqe *sqe = io_uring_get_sqe(&loop->ring);
+    io_uring_prep_connect(sqe, file_of(loop, index), &loop->none, sizeof loop->none);
+    finish_request(loop, sqe, index, END, flags);
+}
+
+static void put_connect(struct tlc_loop *loop, unsigned index)
+{
+    struct io_uring_sqe *sqe = io_uring_get_sqe(&loop->ring);
+    io_uring_prep_connect(sqe, file_of(loop, index),
+                          (const struct sockaddr *)&loop->sockets.to->storage,
+                          loop->sockets.to->length);
+    // Without batching the time of the connect is seen, so it is asked for.
+    bool silent = loop->lane->batch > 1;
+    finish_request(loop, sqe, index, CONNECT, silent ? SILENT_LINK : IOSQE_IO_LINK);
+    loop->slots[index]->used = true;
+}
+
+static void put_send(struct tlc_loop *loop, unsigned index, enum operation operation,
+                     const uint8_t *bytes, size_t count, unsigned flags)
+{
+    struct io_uring_sqe *sqe = io_uring_get_sqe(&loop->ring);
+    io_uring_prep_send(sqe, file_of(loop, index), bytes, count, MSG_NOSIGNAL | MSG_WAITALL);
+    finish_request(loop, sqe, index, operation, flags);
+}
+
+static void put_receive(struct tlc_loop *loop, unsigned index)
+{
+    struct io_uring_sqe *sqe = io_uring_get_sqe(&loop->ring);
+    io_uring_prep_recv(sqe, file_of(loop, index), NULL, BUFFER_BYTES, 0);
+    // The answer cannot be there yet: wait first instead of trying.
+    sqe->ioprio |= IORING_RECVSEND_POLL_FIRST;
+    sqe->buf_group = BUFFER_GROUP;
+    finish_request(loop, sqe, index, RECEIVE, IOSQE_BUFFER_SELECT);
+}
+
+// Sends what is pending. Where an answer must follow, it is awaited in the same chain, and its
+// arrival tells that the bytes were sent.
+static void put_output(struct tlc_loop *loop, unsigned index)
+{
+    struct tlc_load_connection *connection = loop->lane->connections[index];
+    size_t count;
+    const uint8_t *bytes = tlc_load_connection_output(connection, &count);
+    if (!loop->chains || !tlc_load_connection_waits_after_output(connection)) {
+        put_send(loop, index, SEND, bytes, count, 0);
+        return;
+    }
+    loop->slots[index]->sending = count;
+    put_send(loop, index, SEND, bytes, count, SILENT_LINK);
+    put_receive(loop, index);
+}
+
+// --- the life of a connection ---
+
+static void act(struct tlc_loop *loop, unsigned index, enum tlc_ask ask);
+
+static bool open_fresh(struct tlc_loop *loop, unsigned index)
+{
+    struct tlc_error error;
+    struct slot *slot = loop->slots[index];
+    return slot->fd >= 0 || tlc_socket_open(&loop->sockets, index, &slot->fd, &error) == TLC_OK;
+}
+
+static void end_socket(struct tlc_loop *loop, unsigned index)
+{
+    struct slot *slot = loop->slots[index];
+    slot->used = false;
+    if (loop->sockets.fresh) {
+        close(slot->fd);
+        slot->fd = -1;
+        return;
+    }
+    connect(slot->fd, &loop->none, sizeof loop->none);
+}
+
+// Begins the connection that the lane has begun: ends the one before it on the same socket, if any,
+// connects and sends the ClientHello.
+static void put_beginning(struct tlc_loop *loop, unsigned index)
+{
+    if (loop->slots[index]->used)
+        put_end(loop, index, SILENT_LINK);
+    put_connect(loop, index);
+    put_output(loop, index);
+}
+
+static void begin(struct tlc_loop *loop, unsigned index, enum tlc_ask ask)
+{
+    struct slot *slot = loop->slots[index];
+    struct tlc_load_connection *connection = loop->lane->connections[index];
+    slot->expired = false;
+    slot->connected_ns = 0;
+    if (ask == TLC_ASK_SEND && slot->used && loop->sockets.fresh)
+        end_socket(loop, index);
+    if (ask == TLC_ASK_SEND && !open_fresh(loop, index))
+        ask = tlc_load_connection_broke(connection, errno);
+    if (ask != TLC_ASK_SEND) {
+        act(loop, index, ask);
+        return;
+    }
+    begin_chain(loop, index);
+    put_beginning(loop, index);
+}
+
+// The connection is over: the next one ends it on its way, or it is ended now.
+static void close_connection(struct tlc_loop *loop, unsigned index)
+{
+    struct tlc_lane *lane = loop->lane;
+    unsigned next;
+    enum tlc_ask ask;
+    tlc_lane_closed(lane, index);
+    // The idle stack gives the same connection back.
+    if (tlc_lane_start(lane, tlc_now_ns(), &next, &ask))
+        begin(loop, next, ask);
+    else
+        end_socket(loop, index);
+}
+
+// Whether sending the pending output is the last that this connection does.
+static bool ends_with_output(const struct tlc_loop *loop, unsigned index, size_t count)
+{
+    const struct tlc_load_connection *connection = loop->lane->connections[index];
+    const struct tlc_life *life = connection->life;
+    return loop->chains && !loop->sockets.fresh && count <= FINISH_BYTES &&
+           connection->phase == TLC_PHASE_FINISH && life->close == TLC_CLOSE_RESET &&
+           !life->tickets_expected && !life->echo_bytes;
+}
+
+// The client's Finished is all that is left: it goes out in one chain with the next connection's
+// beginning, and the handshake counts when the chain tells that it was sent.
+static void send_finish(struct tlc_loop *loop, unsigned index, const uint8_t *bytes, size_t count)
+{
+    struct tlc_lane *lane = loop->lane;
+    struct slot *slot = loop->slots[index];
+    struct tlc_load_connection *connection = lane->connections[index];
+    memcpy(slot->finish, bytes, count);
+    tlc_load_connection_sent(connection, count, tlc_now_ns());
+    slot->keeps = tlc_load_connection_keep(connection, &slot->kept);
+    begin_chain(loop, index);
+    put_send(loop, index, FINISH, slot->finish, count, SILENT_LINK);
+    enum tlc_ask ask;
+    if (!tlc_lane_restart(lane, index, tlc_now_ns(), &ask)) {
+        put_end(loop, index, 0);
+        return;
+    }
+    slot->expired = false;
+    slot->connected_ns = 0;
+    if (ask == TLC_ASK_SEND) {
+        put_beginning(loop, index);
+        return;
+    }
+    // The next one failed before it could begin.
+    put_end(loop, index, 0);
+    tlc_load_connection_closed(connection);
+}
+
+static void act(struct tlc_loop *loop, unsigned index, enum tlc_ask ask)
+{
+    struct tlc_load_connection *connection = loop->lane->connections[index];
+    size_t count;
+    const uint8_t *bytes;
+    switch (ask) {
+    case TLC_ASK_SEND:
+        bytes = tlc_load_connection_output(connection, &count);
+        if (ends_with_output(loop, index, count)) {
+            send_finish(loop, index, bytes, count);
+            return;
+        }
+        begin_chain(loop, index);
+        put_output(loop, index);
+        return;
+    case TLC_ASK_RECEIVE:
+        begin_chain(loop, index);
+        put_receive(loop, index);
+        return;
+    case TLC_ASK_SHUTDOWN:
+        shutdown(loop->slots[index]->fd, SHUT_WR);
+        act(loop, index, tlc_load_connection_shut(connection));
+        return;
+    case TLC_ASK_CLOSE:
+        close_connection(loop, index);
+        return;
+    }
+}
+
+// --- completions ---
+
+// The handshake whose Finished went ahead of this chain is settled by it.
+static void settle_kept(struct tlc_loop *loop, unsigned index, enum operation operation, int result)
+{
+    struct slot *slot = loop->slots[index];
+    struct tlc_lane *lane = loop->lane;
+    if (!slot->keeps)
+        return;
+    slot->keeps = false;
+    if (operation != FINISH)
+        tlc_tally_handshake(&lane->tally, lane->life.expect, &slot->kept.facts, &slot->kept.times);
+    else
+        tlc_tally_error(&lane->tally,
+                        result == -ECONNRESET || result == -EPIPE ? "reset" : "socket-error");
+}
+
+static void failed(struct tlc_loop *loop, unsigned index, int code)
+{
+    struct tlc_load_connection *connection = loop->lane->connections[index];
+    act(loop, index,
+        loop->slots[index]->expired ? tlc_load_connection_expired(connection)
+                                    : tlc_load_connection_broke(connection, code));
+}
+
+// The chain could not send the Finished: the next connection has not begun on the wire.
+static void finish_failed(struct tlc_loop *loop, unsigned index)
+{
+    if (!tlc_load_connection_idle(loop->lane->connections[index])) {
+        begin_chain(loop, index);
+        put_beginning(loop, index);
+        return;
+    }
+    end_socket(loop, index);
+    tlc_lane_idle(loop->lane, index);
+}
+
+static void ended(struct tlc_loop *loop, unsigned index, int result)
+{
+    if (!tlc_load_connection_idle(loop->lane->connections[index])) {
+        failed(loop, index, -result); // in front of a connect, an end tells only its failure
+        return;
+    }
+    loop->slots[index]->used = false;
+    tlc_lane_idle(loop->lane, index);
+}
+
+static void sent(struct tlc_loop *loop, unsigned index, int result)
+{
+    struct tlc_load_connection *connection = loop->lane->connections[index];
+    struct slot *slot = loop->slots[index];
+    uint64_t now_ns = tlc_now_ns();
+    slot->sending = 0;
+    if (result >= 0) {
+        act(loop, index, tlc_load_connection_sent(connection, (size_t)result, now_ns));
+        return;
+    }
+    // The reason for a reset, an alert, may be waiting in front of it.
+    uint8_t bytes[1024];
+    ssize_t got = slot->expired ? -1 : recv(slot->fd, bytes, sizeof bytes, MSG_DONTWAIT);
+    enum tlc_ask ask = TLC_ASK_RECEIVE;
+    if (got > 0 && connection->connected)
+        ask = tlc_load_connection_input(connection, bytes, (size_t)got, now_ns);
+    if (ask == TLC_ASK_CLOSE)
+        act(loop, index, ask);
+    else
+        failed(loop, index, -result);
+}
+
+static void received(struct tlc_loop *loop, unsigned index, int result, const uint8_t *bytes)
+{
+    struct tlc_load_connection *connection = loop->lane->connections[index];
+    struct slot *slot = loop->slots[index];
+    uint64_t now_ns = tlc_now_ns();
+    enum tlc_ask ask = TLC_ASK_RECEIVE;
+    if (slot->sending)
+        ask = tlc_load_connection_sent(connection, slot->sending, slot->connected_ns);
+    slot->sending = 0;
+    if (ask == TLC_ASK_RECEIVE && result > 0)
+        ask = tlc_load_connection_input(connection, bytes, (size_t)result, now_ns);
+    else if (slot->expired)
+        ask = tlc_load_connection_expired(connection);
+    else if (ask == TLC_ASK_RECEIVE && result == 0)
+        ask = tlc_load_connection_ended(connection);
+    else if (ask == TLC_ASK_RECEIVE && result != -ENOBUFS)
+        ask = tlc_load_connection_broke(connection, -result);
+    act(loop, index, ask);
+}
+
+static void connected(struct tlc_loop *loop, unsigned index, int result)
+{
+    struct slot *slot = loop->slots[index];
+    slot->connected_ns = tlc_now_ns();
+    if (result == 0)
+        return;         // the chain goes on
+    slot->generation++; // its cancelled rest will be told, too
+    slot->sending = 0;
+    failed(loop, index, -result);
+}
+
+static void complete(struct tlc_loop *loop, const struct io_uring_cqe *cqe)
+{
+    uint64_t tag = io_uring_cqe_get_data64(cqe);
+    unsigned index = (unsigned)(tag & UINT32_MAX) >> 3;
+    enum operation operation = (enum operation)(tag & 7);
+    bool has_buffer = cqe->flags & IORING_CQE_F_BUFFER;
+    unsigned buffer = has_buffer ? cqe->flags >> IORING_CQE_BUFFER_SHIFT : 0;
+    if (loop->slots[index]->generation == tag >> 32) {
+        if (operation != CONNECT || cqe->res)
+            settle_kept(loop, index, operation, cqe->res);
+        switch (operation) {
+        case FINISH:
+            finish_failed(loop, index);
+            break;
+        case END:
+            ended(loop, index, cqe->res);
+            break;
+        case CONNECT:
+            connected(loop, index, cqe->res);
+            break;
+        case SEND:
+            sent(loop, index, cqe->res);
+            break;
+        case RECEIVE:
+            received(loop, index, cqe->res, loop->buffers + (size_t)buffer * BUFFER_BYTES);
+            break;
+        }
+    }
+    if (has_buffer)
+        give_buffer(loop, buffer);
+}
+
+// --- the loop ---
+
+static void start_due(struct tlc_loop *loop)
+{
+    unsigned index;
+    enum tlc_ask ask;
+    for (unsigned i = 0; i < STARTS_PER_TURN; i++) {
+        if (!tlc_lane_start(loop->lane, tlc_now_ns(), &index, &ask))
+            return;
+        begin(loop, index, ask);
+    }
+}
+
+// A request in flight on a connection past its deadline fails once the socket is shut down.
+static void expire(struct tlc_loop *loop, uint64_t now_ns)
+{
+    struct tlc_lane *lane = loop->lane;
+    for (unsigned i = 0; i < lane->concurrency; i++) {
+        struct slot *slot = loop->slots[i];
+        const struct tlc_load_connection *connection = lane->connections[i];
+        if (tlc_load_connection_idle(connection) || slot->expired ||
+            now_ns < connection->deadline_ns)
+            continue;
+        slot->expired = true;
+        shutdown(slot->fd, SHUT_RDWR);
+    }
+}
+
+static int wait_for_completions(struct tlc_loop *loop)
+{
+    struct tlc_lane *lane = loop->lane;
+    unsigned open = tlc_lane_open(lane);
+    unsigned batch = lane->batch < open ? lane->batch : open;
+    uint64_t sleep_ns = tlc_lane_sleep_ns(lane, tlc_now_ns());
+    if (lane->batch > 1 && sleep_ns > lane->batch_wait_ns)
+        sleep_ns = lane->batch_wait_ns;
+    struct __kernel_timespec timeout = {.tv_sec = (int64_t)(sleep_ns / 1000000000),
+                                        .tv_nsec = (long long)(sleep_ns % 1000000000)};
+    struct io_uring_cqe *first;
+    return io_uring_submit_and_wait_timeout(&loop->ring, &first, batch ? batch : 1, &timeout, NULL);
+}
+
+static enum tlc_status uring_run(struct tlc_loop *loop, struct tlc_error *error)
+{
+    struct tlc_lane *lane = loop->lane;
+    for (;;) {
+        tlc_lane_heed_interrupt(lane);
+        start_due(loop);
+        uint64_t now_ns = tlc_now_ns();
+        if (tlc_lane_over(lane, now_ns))
+            return TLC_OK;
+        if (tlc_lane_expiry_due(lane, now_ns))
+            expire(loop, now_ns);
+        int code = wait_for_completions(loop);
+        if (code < 0 && code != -ETIME && code != -EINTR && code != -EBUSY && code != -EAGAIN) {
+            errno = -code;
+            return tlc_fail_errno(error, "io_uring loop: wait");
+        }
+        unsigned head, count = 0;
+        struct io_uring_cqe *cqe;
+        io_uring_for_each_cqe(&loop->ring, head, cqe)
+        {
+            complete(loop, cqe);
+            count++;
+        }
+        io_uring_cq_advance(&loop->ring, count);
+    }
+}
+
+const struct tlc_loop_kind tlc_loop_uring = {
+    .name = "io_uring",
+    .open = uring_open,
+    .prepare = uring_prepare,
+    .run = uring_run,
+    .close = uring_close,
+};

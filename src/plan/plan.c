@@ -1,0 +1,146 @@
+#include "plan/plan.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plan/expand.h"
+
+static enum tlc_status set_group(const struct tlc_document *document, const char *group,
+                                 const struct tlc_setting *settings, size_t count,
+                                 char *const *values, void *base, struct tlc_error *error)
+{
+    char why[TLC_WHY_BYTES], path[64];
+    if (!tlc_settings_default(settings, count, base))
+        return tlc_fail(error, TLC_ENVIRONMENT, "plan: %s: out of memory", document->name);
+    for (size_t i = 0; values && i < count; i++)
+        if (values[i] && !settings[i].read(&settings[i], values[i], base, why, sizeof why)) {
+            snprintf(path, sizeof path, "%s/%s", group, settings[i].name);
+            return tlc_document_fail(document, path, error, "%s", why);
+        }
+    return TLC_OK;
+}
+
+static enum tlc_status check_texts(const struct tlc_document *document, struct tlc_error *error)
+{
+    const struct tlc_raw_plan *raw = document->plan;
+    size_t length = strspn(raw->name, "abcdefghijklmnopqrstuvwxyz0123456789-");
+    if (!length || raw->name[length] || length > 40 || *raw->name == '-')
+        return tlc_document_fail(document, "name", error,
+                                 "'%.64s' cannot name a plan; write up to 40 small letters, digits "
+                                 "and '-'",
+                                 raw->name);
+    if (!*raw->question || strchr(raw->question, '\n'))
+        return tlc_document_fail(document, "question", error,
+                                 "a plan answers one question; write it as one sentence");
+    static const char *const workloads[] = {"network", "memory", "primitive"};
+    for (size_t i = 0; raw->workload && i < 3; i++)
+        if (!strcmp(raw->workload, workloads[i]))
+            return TLC_OK;
+    char hint[128];
+    if (raw->workload)
+        return tlc_document_fail(
+            document, "workload", error,
+            "workload '%.64s' is unknown%s; write network, memory or primitive", raw->workload,
+            tlc_did_you_mean(raw->workload, workloads, 3, hint, sizeof hint));
+    return TLC_OK;
+}
+
+static enum tlc_status build(const struct tlc_document *document, struct tlc_plan *plan,
+                             struct tlc_error *error)
+{
+    const struct tlc_raw_plan *raw = document->plan;
+    enum tlc_status status = check_texts(document, error);
+    if (status)
+        return status;
+    plan->name = strdup(raw->name);
+    plan->question = strdup(raw->question);
+    plan->workload = strdup(raw->workload ? raw->workload : "network");
+    plan->file = strdup(document->name);
+    if (!plan->name || !plan->question || !plan->workload || !plan->file)
+        return tlc_fail(error, TLC_ENVIRONMENT, "plan: %s: out of memory", document->name);
+    status = set_group(document, "schedule", tlc_schedule_settings, TLC_SCHEDULE_KEY_COUNT,
+                       raw->schedule ? raw->schedule->values : NULL, &plan->schedule, error);
+    if (!status)
+        status = set_group(document, "checks", tlc_limit_settings, TLC_LIMIT_KEY_COUNT,
+                           raw->checks ? raw->checks->values : NULL, &plan->limits, error);
+    if (!status)
+        status = tlc_plan_expand(document, plan, error);
+    return status;
+}
+
+enum tlc_status tlc_plan_parse(const char *text, size_t count, const char *name,
+                               struct tlc_plan **plan, struct tlc_error *error)
+{
+    struct tlc_document document;
+    *plan = NULL;
+    enum tlc_status status = tlc_document_parse(text, count, name, &document, error);
+    if (status)
+        goto done;
+    *plan = calloc(1, sizeof **plan);
+    if (*plan)
+        status = build(&document, *plan, error);
+    else
+        status = tlc_fail(error, TLC_ENVIRONMENT, "plan: %s: out of memory", name);
+    if (status) {
+        tlc_plan_free(*plan);
+        *plan = NULL;
+    }
+done:
+    tlc_document_free(&document);
+    return status;
+}
+
+enum tlc_status tlc_plan_read(const char *path, struct tlc_plan **plan, struct tlc_error *error)
+{
+    enum { LIMIT = (1 << 20) + 1 }; // one more than tlc_plan_parse takes, which then says so
+    *plan = NULL;
+    FILE *file = fopen(path, "rbe");
+    if (!file)
+        return tlc_fail_errno(error, "plan: %s", path);
+    enum tlc_status status;
+    char *text = malloc(LIMIT);
+    size_t count = text ? fread(text, 1, LIMIT, file) : 0;
+    if (!text)
+        status = tlc_fail(error, TLC_ENVIRONMENT, "plan: %s: out of memory", path);
+    else if (ferror(file))
+        status = tlc_fail_errno(error, "plan: %s", path);
+    else
+        status = tlc_plan_parse(text, count, path, plan, error);
+    free(text);
+    fclose(file);
+    return status;
+}
+
+void tlc_plan_free(struct tlc_plan *plan)
+{
+    if (!plan)
+        return;
+    for (size_t i = 0; i < plan->arm_count; i++)
+        tlc_arm_clear(&plan->arms[i]);
+    for (size_t i = 0; i < plan->lever_count; i++) {
+        free(plan->levers[i].name);
+        free(plan->levers[i].key);
+        free(plan->levers[i].pulls);
+    }
+    free(plan->arms);
+    free(plan->levers);
+    free(plan->name);
+    free(plan->question);
+    free(plan->workload);
+    free(plan->file);
+    free(plan);
+}
+
+const char *tlc_arm_key_at(size_t index)
+{
+    return index < TLC_ARM_KEY_COUNT ? tlc_arm_settings[index].name : NULL;
+}
+
+bool tlc_arm_value(const struct tlc_arm *arm, const char *key, char *text, size_t bytes)
+{
+    const struct tlc_setting *setting = tlc_setting_named(tlc_arm_settings, TLC_ARM_KEY_COUNT, key);
+    if (setting)
+        tlc_setting_format(setting, arm, text, bytes);
+    return setting != NULL;
+}

@@ -1,0 +1,194 @@
+// Settings that contradict each other: each rule names the key to blame and the way out.
+#include <stdio.h>
+#include <string.h>
+
+#include "base/names.h"
+#include "plan/expand.h"
+
+static bool is(const char *text, const char *word)
+{
+    return text && !strcmp(text, word);
+}
+
+static bool tls12(const struct tlc_arm *arm)
+{
+    return is(arm->version, "TLSv1.2");
+}
+
+static bool lean(const struct tlc_arm *arm)
+{
+    return is(arm->engine, "lean");
+}
+
+static bool resumes(const struct tlc_arm *arm)
+{
+    return !is(arm->resumption, "none");
+}
+
+static bool psk(const struct tlc_arm *arm)
+{
+    return is(arm->resumption, "psk_dhe_ke") || is(arm->resumption, "psk_ke");
+}
+
+// The first group that is among `codes`; 0 when none is.
+static uint16_t group_among(const struct tlc_arm *arm, const uint16_t *codes, size_t count)
+{
+    uint16_t groups[16];
+    size_t listed;
+    if (tlc_codes_parse(TLC_NAME_GROUP, arm->groups, groups, 16, &listed, NULL))
+        return 0;
+    for (size_t i = 0; i < listed; i++)
+        for (size_t j = 0; j < count; j++)
+            if (groups[i] == codes[j])
+                return groups[i];
+    return 0;
+}
+
+static bool lean_speaks_tls13(const struct tlc_arm *arm)
+{
+    return lean(arm) && tls12(arm);
+}
+
+// The groups of src/tls13/.
+static bool lean_lacks_group(const struct tlc_arm *arm)
+{
+    static const uint16_t lacking[] = {TLC_GROUP_SECP521R1,         TLC_GROUP_X448,
+                                       TLC_GROUP_MLKEM512,          TLC_GROUP_MLKEM768,
+                                       TLC_GROUP_MLKEM1024,         TLC_GROUP_SECP256R1MLKEM768,
+                                       TLC_GROUP_SECP384R1MLKEM1024};
+    return lean(arm) && group_among(arm, lacking, sizeof lacking / sizeof *lacking);
+}
+
+static bool full_has_own_shares(const struct tlc_arm *arm)
+{
+    return !lean(arm) && !is(arm->share, "honest");
+}
+
+static bool psk_is_tls13(const struct tlc_arm *arm)
+{
+    return psk(arm) && tls12(arm);
+}
+
+static bool session_is_tls12(const struct tlc_arm *arm)
+{
+    return resumes(arm) && !psk(arm) && !tls12(arm);
+}
+
+static bool nothing_resumes(const struct tlc_arm *arm)
+{
+    return resumes(arm) && !(arm->resume_ratio > 0);
+}
+
+static bool ratio_without_resumption(const struct tlc_arm *arm)
+{
+    return !resumes(arm) && arm->resume_ratio > 0;
+}
+
+static bool resumption_without_tickets(const struct tlc_arm *arm)
+{
+    return (psk(arm) || is(arm->resumption, "ticket")) && arm->tickets == 0;
+}
+
+// RFC 8446, B.4: suites 0x13xx belong to TLS 1.3 alone, all others to earlier versions.
+static bool cipher_of_other_version(const struct tlc_arm *arm)
+{
+    uint16_t code = arm->cipher ? tlc_code(TLC_NAME_CIPHER, arm->cipher) : 0;
+    return code && (code >> 8 == 0x13) == tls12(arm);
+}
+
+// RFC 8422, 2.2 and 5.10: ECDHE_ECDSA suites serve EC and Ed25519 keys, ECDHE_RSA suites RSA keys.
+static bool cipher_of_other_key(const struct tlc_arm *arm)
+{
+    if (!arm->cipher || !strstr(arm->cipher, "_WITH_"))
+        return false;
+    return strstr(arm->cipher, "_RSA_") ? strncmp(arm->certificate, "rsa", 3)
+                                        : !strncmp(arm->certificate, "rsa", 3);
+}
+
+// draft-ietf-tls-ecdhe-mlkem and draft-ietf-tls-mlkem define these groups for TLS 1.3 only.
+static bool group_is_tls13(const struct tlc_arm *arm)
+{
+    static const uint16_t codes[] = {TLC_GROUP_MLKEM512,       TLC_GROUP_MLKEM768,
+                                     TLC_GROUP_MLKEM1024,      TLC_GROUP_SECP256R1MLKEM768,
+                                     TLC_GROUP_X25519MLKEM768, TLC_GROUP_SECP384R1MLKEM1024};
+    return tls12(arm) && group_among(arm, codes, sizeof codes / sizeof *codes);
+}
+
+// draft-ietf-tls-mldsa: ML-DSA must not be negotiated below TLS 1.3.
+static bool mldsa_is_tls13(const struct tlc_arm *arm)
+{
+    return tls12(arm) && !strncmp(arm->certificate, "mldsa", 5);
+}
+
+static const struct rule {
+    bool (*broken)(const struct tlc_arm *arm);
+    const char *key; // whose line is named
+    const char *text;
+} rules[] = {
+    {lean_speaks_tls13, "version", "engine lean speaks TLS 1.3 only; write engine: full"},
+    {group_is_tls13, "groups",
+     "ML-KEM groups exist in TLS 1.3 only; write groups: X25519, or version: TLSv1.3"},
+    {mldsa_is_tls13, "certificate",
+     "ML-DSA certificates exist in TLS 1.3 only; write another certificate, or version: TLSv1.3"},
+    {lean_lacks_group, "groups",
+     "engine lean knows X25519, secp256r1, secp384r1 and X25519MLKEM768; write engine: full"},
+    {full_has_own_shares, "share",
+     "engine full always makes honest key shares; write engine: lean, or share: honest"},
+    {psk_is_tls13, "resumption",
+     "psk modes exist in TLS 1.3 only; write resumption: ticket or session-id"},
+    {session_is_tls12, "resumption",
+     "ticket and session-id are TLS 1.2's; write resumption: psk_dhe_ke or psk_ke"},
+    {nothing_resumes, "resumption",
+     "resumption with a resume_ratio of 0%; write for example resume_ratio: 100%"},
+    {ratio_without_resumption, "resume_ratio",
+     "a resume_ratio without resumption; write for example resumption: psk_dhe_ke"},
+    {resumption_without_tickets, "tickets",
+     "resumption needs tickets; write tickets: 1 or more, or resumption: none"},
+    {cipher_of_other_version, "cipher",
+     "the cipher belongs to another TLS version; write one of the arm's version"},
+    {cipher_of_other_key, "cipher",
+     "the cipher does not fit the certificate's key; write an ECDSA cipher for ecdsa and ed25519, "
+     "an RSA cipher for rsa"},
+};
+
+static enum tlc_status fail_arm(const struct tlc_arm *arm, const struct tlc_document *document,
+                                const struct tlc_origin *origin, const char *key, const char *text,
+                                struct tlc_error *error)
+{
+    char path[128];
+    snprintf(path, sizeof path, "%s/%s", origin ? origin->path : "", key);
+    return tlc_document_fail(document, path, error, "arm '%s': %s", arm->name, text);
+}
+
+static enum tlc_status check_arm(const struct tlc_plan *plan, size_t index,
+                                 const struct tlc_document *document,
+                                 const struct tlc_origin *origin, struct tlc_error *error)
+{
+    const struct tlc_arm *arm = &plan->arms[index];
+    for (const struct rule *rule = rules; rule < rules + sizeof rules / sizeof *rules; rule++)
+        if (rule->broken(arm))
+            return fail_arm(arm, document, origin, rule->key, rule->text, error);
+    if (plan->limits.server_busy > 0 && arm->concurrency < arm->workers)
+        return fail_arm(arm, document, origin, "concurrency",
+                        "fewer connections than workers cannot keep the server busy; write a "
+                        "concurrency of at least the workers, or checks: {server_busy: 0%}",
+                        error);
+    for (size_t i = 0; i < index; i++)
+        if (!strcmp(plan->arms[i].name, arm->name))
+            return fail_arm(arm, document, origin, "name",
+                            "another arm has this name; write another name, or leave one of them "
+                            "out",
+                            error);
+    return TLC_OK;
+}
+
+enum tlc_status tlc_plan_check(const struct tlc_plan *plan, const struct tlc_document *document,
+                               const struct tlc_origin *origins, struct tlc_error *error)
+{
+    for (size_t i = 0; i < plan->arm_count; i++) {
+        enum tlc_status status = check_arm(plan, i, document, origins ? &origins[i] : NULL, error);
+        if (status)
+            return status;
+    }
+    return TLC_OK;
+}

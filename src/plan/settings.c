@@ -1,0 +1,245 @@
+#include "plan/settings.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const resumptions[] = {"none",   "psk_dhe_ke", "psk_ke",
+                                          "ticket", "session-id", NULL};
+static const char *const accepts[] = {"shared", "reuseport", NULL};
+static const char *const engines[] = {"lean", "full", NULL};
+static const char *const shares[] = {"honest", "reused", "cheap", NULL};
+static const char *const closes[] = {"reset", "fin", "close-notify", NULL};
+
+#define AT(structure, field) #field, offsetof(struct structure, field)
+#define TEXT(key, reader, fallback, words, unset)                                                  \
+    {                                                                                              \
+#key, AT(tlc_arm, key), TLC_MEMBER_TEXT, TLC_UNIT_NONE, reader, fallback, 0, 0, words,     \
+            unset                                                                                  \
+    }
+#define COUNT(structure, key, fallback, low, high)                                                 \
+    {                                                                                              \
+#key, AT(structure, key), TLC_MEMBER_UNSIGNED, TLC_UNIT_NONE, tlc_read_count, fallback,    \
+            low, high, NULL, NULL                                                                  \
+    }
+#define TIME(key, structure, member, type, fallback, low, high)                                    \
+    {                                                                                              \
+        key, AT(structure, member), type, TLC_UNIT_MICROSECONDS, tlc_read_time, fallback, low,     \
+            high, NULL, NULL                                                                       \
+    }
+#define SHARE(structure, key, fallback, high)                                                      \
+    {                                                                                              \
+#key, AT(structure, key), TLC_MEMBER_DOUBLE, TLC_UNIT_SHARE, tlc_read_share, fallback, 0,  \
+            high, NULL, NULL                                                                       \
+    }
+
+// clang-format off: one setting a line
+const struct tlc_setting tlc_arm_settings[TLC_ARM_KEY_COUNT] = {
+    TEXT(stack, tlc_read_identifier, "openssl", NULL, NULL),
+    TEXT(certificate, tlc_read_certificate, "ecdsa-p256", NULL, NULL),
+    TEXT(groups, tlc_read_groups, "X25519MLKEM768", NULL, NULL),
+    TEXT(version, tlc_read_version, "TLSv1.3", NULL, NULL),
+    TEXT(cipher, tlc_read_cipher, NULL, NULL, "any"),
+    TEXT(resumption, tlc_read_word, "none", resumptions, NULL),
+    SHARE(tlc_arm, resume_ratio, "0%", 1),
+    {"tickets", AT(tlc_arm, tickets), TLC_MEMBER_INT, TLC_UNIT_NONE, tlc_read_tickets, "2", -1, 16,
+     NULL, NULL},
+    COUNT(tlc_arm, workers, "1", 1, 256),
+    TEXT(accept, tlc_read_word, "shared", accepts, NULL),
+    TEXT(engine, tlc_read_word, "lean", engines, NULL),
+    TEXT(share, tlc_read_word, "honest", shares, NULL),
+    TEXT(close, tlc_read_word, "reset", closes, NULL),
+    TEXT(alpn, tlc_read_alpn, NULL, NULL, "none"),
+    COUNT(tlc_arm, intermediates, "0", 0, 6),
+    TIME("burn", tlc_arm, burn_us, TLC_MEMBER_UNSIGNED, "0us", 0, 1e6),
+    COUNT(tlc_arm, concurrency, "16", 1, 10000),
+    TIME("timeout", tlc_arm, timeout_us, TLC_MEMBER_UNSIGNED, "10s", 10e3, 60e6),
+    TEXT(serve_options, tlc_read_options, NULL, NULL, "none"),
+};
+
+const struct tlc_setting tlc_schedule_settings[TLC_SCHEDULE_KEY_COUNT] = {
+    COUNT(tlc_schedule, blocks, "8", 6, 200), // 6: the least that give an interval at 95 %
+    COUNT(tlc_schedule, rounds, "8", 1, 10000),
+    TIME("slice", tlc_schedule, slice_us, TLC_MEMBER_UINT64, "100ms", 1e3, 60e6),
+    TIME("warm_up", tlc_schedule, warm_up_us, TLC_MEMBER_UINT64, "100ms", 0, 60e6),
+    TIME("settle", tlc_schedule, settle_us, TLC_MEMBER_UINT64, "0ms", 0, 10e6),
+};
+
+const struct tlc_setting tlc_limit_settings[TLC_LIMIT_KEY_COUNT] = {
+    SHARE(tlc_limits, generator_busy, "90%", 1),
+    SHARE(tlc_limits, server_busy, "90%", 1),
+    SHARE(tlc_limits, steal, "5%", 1),
+    SHARE(tlc_limits, accounting, "10%", 1000),
+    SHARE(tlc_limits, control_drift, "10%", 1000),
+    SHARE(tlc_limits, headroom_gain, "5%", 10),
+    SHARE(tlc_limits, refused_samples, "25%", 1),
+    {"errors", AT(tlc_limits, errors), TLC_MEMBER_UINT64, TLC_UNIT_NONE, tlc_read_count, "0", 0,
+     1e9, NULL, NULL},
+    SHARE(tlc_limits, margin, "2%", 1),
+};
+// clang-format on
+
+static void *member_of(const struct tlc_setting *setting, void *base)
+{
+    return (char *)base + setting->offset;
+}
+
+static char *text_of(const struct tlc_setting *setting, const void *base)
+{
+    return *(char *const *)((const char *)base + setting->offset);
+}
+
+static double number_of(const struct tlc_setting *setting, const void *base)
+{
+    const void *member = (const char *)base + setting->offset;
+    switch (setting->type) {
+    case TLC_MEMBER_DOUBLE:
+        return *(const double *)member;
+    case TLC_MEMBER_UNSIGNED:
+        return *(const unsigned *)member;
+    case TLC_MEMBER_INT:
+        return *(const int *)member;
+    case TLC_MEMBER_UINT64:
+        return (double)*(const uint64_t *)member;
+    case TLC_MEMBER_TEXT:
+        break;
+    }
+    return NAN;
+}
+
+bool tlc_settings_default(const struct tlc_setting *settings, size_t count, void *base)
+{
+    char why[TLC_WHY_BYTES];
+    for (size_t i = 0; i < count; i++)
+        if (settings[i].fallback &&
+            !settings[i].read(&settings[i], settings[i].fallback, base, why, sizeof why))
+            return false;
+    return true;
+}
+
+void tlc_format_time(uint64_t us, char *text, size_t bytes)
+{
+    if (us && us % 1000000 == 0)
+        snprintf(text, bytes, "%llus", (unsigned long long)(us / 1000000));
+    else if (us && us % 1000 == 0)
+        snprintf(text, bytes, "%llums", (unsigned long long)(us / 1000));
+    else
+        snprintf(text, bytes, "%lluus", (unsigned long long)us);
+}
+
+void tlc_setting_format(const struct tlc_setting *setting, const void *base, char *text,
+                        size_t bytes)
+{
+    double number = number_of(setting, base);
+    if (setting->type == TLC_MEMBER_TEXT)
+        snprintf(text, bytes, "%s",
+                 text_of(setting, base) ? text_of(setting, base) : setting->unset);
+    else if (setting->unit == TLC_UNIT_SHARE)
+        snprintf(text, bytes, "%.10g%%", number * 100);
+    else if (setting->unit == TLC_UNIT_MICROSECONDS)
+        tlc_format_time((uint64_t)number, text, bytes);
+    else if (number < 0)
+        snprintf(text, bytes, "default");
+    else
+        snprintf(text, bytes, "%.0f", number);
+}
+
+const struct tlc_setting *tlc_setting_named(const struct tlc_setting *settings, size_t count,
+                                            const char *name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!strcmp(settings[i].name, name))
+            return &settings[i];
+    return NULL;
+}
+
+json_t *tlc_settings_to_json(const struct tlc_setting *settings, size_t count, const void *base)
+{
+    json_t *json = json_object();
+    for (size_t i = 0; i < count; i++) {
+        const struct tlc_setting *setting = &settings[i];
+        json_t *value;
+        if (setting->type == TLC_MEMBER_TEXT)
+            value = text_of(setting, base) ? json_string(text_of(setting, base)) : json_null();
+        else if (setting->type == TLC_MEMBER_DOUBLE)
+            value = json_real(number_of(setting, base));
+        else
+            value = json_integer((json_int_t)number_of(setting, base));
+        json_object_set_new(json, setting->member, value);
+    }
+    return json;
+}
+
+static bool number_from_json(const struct tlc_setting *setting, const json_t *value, void *base,
+                             char *why, size_t bytes)
+{
+    // Wider than what a plan may spell: `run --blocks` overrides the plan, and its result is read
+    // too.
+    double number = json_number_value(value);
+    double low = fmin(setting->low, 1), high = fmax(setting->high, 1000);
+    if (!json_is_number(value) || (setting->type != TLC_MEMBER_DOUBLE && !json_is_integer(value)) ||
+        !(number >= low) || !(number <= high)) {
+        snprintf(why, bytes, "%s: not a number from %g to %g", setting->member, low, high);
+        return false;
+    }
+    void *member = member_of(setting, base);
+    if (setting->type == TLC_MEMBER_DOUBLE)
+        *(double *)member = number;
+    else if (setting->type == TLC_MEMBER_UNSIGNED)
+        *(unsigned *)member = (unsigned)json_integer_value(value);
+    else if (setting->type == TLC_MEMBER_INT)
+        *(int *)member = (int)json_integer_value(value);
+    else
+        *(uint64_t *)member = (uint64_t)json_integer_value(value);
+    return true;
+}
+
+bool tlc_settings_from_json(const struct tlc_setting *settings, size_t count, const json_t *json,
+                            void *base, char *why, size_t bytes)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct tlc_setting *setting = &settings[i];
+        const json_t *value = json_object_get(json, setting->member);
+        if (setting->type == TLC_MEMBER_TEXT) {
+            const char *text = json_is_null(value) ? setting->unset : json_string_value(value);
+            if (!text) {
+                snprintf(why, bytes, "%s: missing or not text", setting->member);
+                return false;
+            }
+            if (!setting->read(setting, text, base, why, bytes))
+                return false;
+        } else if (!number_from_json(setting, value, base, why, bytes)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void tlc_settings_free(const struct tlc_setting *settings, size_t count, void *base)
+{
+    for (size_t i = 0; i < count; i++)
+        if (settings[i].type == TLC_MEMBER_TEXT)
+            free(text_of(&settings[i], base));
+}
+
+bool tlc_settings_copy(const struct tlc_setting *settings, size_t count, const void *from,
+                       void *into)
+{
+    bool copied = true;
+    for (size_t i = 0; i < count; i++)
+        if (settings[i].type == TLC_MEMBER_TEXT && text_of(&settings[i], from)) {
+            char *text = strdup(text_of(&settings[i], from));
+            *(char **)member_of(&settings[i], into) = text;
+            copied = copied && text;
+        } else if (settings[i].type == TLC_MEMBER_DOUBLE) {
+            *(double *)member_of(&settings[i], into) = number_of(&settings[i], from);
+        } else if (settings[i].type == TLC_MEMBER_UINT64) {
+            *(uint64_t *)member_of(&settings[i], into) = (uint64_t)number_of(&settings[i], from);
+        } else if (settings[i].type != TLC_MEMBER_TEXT) {
+            // unsigned and int have one size and representation here
+            memcpy(member_of(&settings[i], into), (const char *)from + settings[i].offset,
+                   sizeof(int));
+        }
+    return copied;
+}

@@ -1,0 +1,95 @@
+// All samples as CSV (RFC 4180), one line each, refused ones too.
+#include <math.h>
+#include <stdlib.h>
+
+#include "report/exporters.h"
+#include "report/text.h"
+
+static const char head[] =
+    "arm,role,lever,block,accepted,refused,handshakes,cost_us,rate,client_us,version,cipher,group,"
+    "key_type,errors,server_busy,generator_busy,steal,accounting\r\n";
+
+static void put_text(FILE *to, const json_t *value)
+{
+    const char *text = json_string_value(value);
+    char *field = text ? tlc_text_csv(text) : NULL;
+    if (field)
+        fputs(field, to);
+    free(field);
+    fputc(',', to);
+}
+
+static void put_number(FILE *to, const json_t *value, char end)
+{
+    if (json_is_number(value))
+        fprintf(to, "%.9g", json_number_value(value));
+    fputc(end, to);
+}
+
+static void put_refused(FILE *to, const json_t *refused)
+{
+    size_t index;
+    json_t *name;
+    json_array_foreach(refused, index, name)
+    {
+        const char *text = json_string_value(name);
+        char *field = text ? tlc_text_csv(text) : NULL;
+        fprintf(to, "%s%s", index ? ";" : "", field ? field : "");
+        free(field);
+    }
+    fputc(',', to);
+}
+
+static void put_errors(FILE *to, const json_t *counters)
+{
+    json_t *errors = json_object_get(counters, "errors");
+    json_int_t sum = 0;
+    const char *kind;
+    json_t *count;
+    json_object_foreach(errors, kind, count) sum += json_integer_value(count);
+    if (errors)
+        fprintf(to, "%" JSON_INTEGER_FORMAT, sum);
+    fputc(',', to);
+}
+
+static void put_sample(FILE *to, const json_t *arm, const json_t *sample)
+{
+    const json_t *evidence = json_object_get(sample, "evidence");
+    const json_t *stay = json_object_get(sample, "stay");
+    put_text(to, json_object_get(arm, "name"));
+    put_text(to, json_object_get(arm, "role"));
+    put_text(to, json_object_get(arm, "lever"));
+    put_number(to, json_object_get(sample, "block"), ',');
+    fputs(json_is_true(json_object_get(sample, "accepted")) ? "true," : "false,", to);
+    put_refused(to, json_object_get(sample, "refused"));
+    put_number(to, json_object_get(sample, "handshakes"), ',');
+    put_number(to, json_object_get(sample, "cost_us"), ',');
+    put_number(to, json_object_get(sample, "rate"), ',');
+    put_number(to, json_object_get(sample, "client_us"), ',');
+    put_text(to, json_object_get(evidence, "version"));
+    put_text(to, json_object_get(evidence, "cipher"));
+    put_text(to, json_object_get(evidence, "group"));
+    put_text(to, json_object_get(json_object_get(evidence, "certificate"), "key_type"));
+    put_errors(to, json_object_get(sample, "counters"));
+    put_number(to, json_object_get(stay, "server_busy"), ',');
+    put_number(to, json_object_get(stay, "generator_busy"), ',');
+    put_number(to, json_object_get(stay, "steal"), ',');
+    put_number(to, json_object_get(stay, "accounting"), '\r');
+    fputc('\n', to);
+}
+
+enum tlc_status tlc_export_csv(const struct tlc_report_model *model,
+                               const struct tlc_published *published,
+                               const struct tlc_report_options *options, FILE *to,
+                               struct tlc_error *error)
+{
+    (void)published, (void)options, (void)error;
+    size_t index, k;
+    json_t *arm, *sample;
+    fputs(head, to);
+    json_array_foreach(json_object_get(model->result, "arms"), index, arm)
+    {
+        json_array_foreach(json_object_get(arm, "samples"), k, sample) put_sample(to, arm, sample);
+    }
+    return TLC_OK;
+}

@@ -1,0 +1,23 @@
+// The exporters, one file each (private to the room).
+#ifndef TLC_REPORT_EXPORTERS_H
+#define TLC_REPORT_EXPORTERS_H
+
+#include <stdio.h>
+
+#include "report/model.h"
+#include "report/published.h"
+#include "report/report.h"
+#include "report/sections.h"
+
+typedef enum tlc_status tlc_exporter(const struct tlc_report_model *model,
+                                     const struct tlc_published *published,
+                                     const struct tlc_report_options *options, FILE *to,
+                                     struct tlc_error *error);
+
+tlc_exporter tlc_export_terminal, tlc_export_markdown, tlc_export_csv;
+
+// Draws the bars of one lever for a terminal of `width` columns.
+void tlc_draw_bars(const struct tlc_bar *bars, size_t count, const char *unit, size_t width,
+                   bool utf8, FILE *to);
+
+#endif

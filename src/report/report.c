@@ -1,0 +1,111 @@
+#include "report/report.h"
+
+#include <langinfo.h>
+#include <limits.h>
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/process.h"
+#include "report/exporters.h"
+
+static const struct {
+    const char *name;
+    tlc_exporter *export;
+} formats[] = {
+    {"terminal", tlc_export_terminal}, {"markdown", tlc_export_markdown}, {"csv", tlc_export_csv}};
+
+enum { FORMATS = sizeof formats / sizeof *formats };
+
+const char *tlc_report_format_at(size_t index)
+{
+    return index < FORMATS ? formats[index].name : NULL;
+}
+
+enum tlc_status tlc_report_write_with(const json_t *result, const char *format,
+                                      const struct tlc_report_options *options, FILE *to,
+                                      struct tlc_error *error)
+{
+    size_t chosen = 0;
+    while (chosen < FORMATS && strcmp(formats[chosen].name, format))
+        chosen++;
+    if (chosen == FORMATS)
+        return tlc_fail(error, TLC_USAGE,
+                        "report: format '%.32s': unknown; known are terminal, markdown, csv",
+                        format);
+    struct tlc_report_model *model;
+    struct tlc_published published;
+    enum tlc_status status = tlc_report_model_new(result, &model, error);
+    if (status != TLC_OK)
+        return status;
+    status = tlc_published_read(options->references, &published, error);
+    if (status == TLC_OK) {
+        status = formats[chosen].export(model, &published, options, to, error);
+        tlc_published_free(&published);
+    }
+    tlc_report_model_free(model);
+    if (status == TLC_OK && (fflush(to) || ferror(to)))
+        status = tlc_fail_errno(error, "report: write");
+    return status;
+}
+
+// Asks the locale's character set without changing the locale of the process.
+static bool is_utf8_locale(void)
+{
+    locale_t locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
+    if (!locale)
+        return false;
+    bool utf8 = !strcmp(nl_langinfo_l(CODESET, locale), "UTF-8");
+    freelocale(locale);
+    return utf8;
+}
+
+static bool is_set(const char *variable)
+{
+    const char *value = getenv(variable);
+    return value && *value;
+}
+
+static struct tlc_report_options options_for(FILE *to)
+{
+    struct tlc_report_options options = {.utf8 = is_utf8_locale()};
+    struct winsize size;
+    int fd = fileno(to);
+    const char *terminal = getenv("TERM");
+    if (fd < 0 || !isatty(fd))
+        return options;
+    if (ioctl(fd, TIOCGWINSZ, &size) == 0)
+        options.width = size.ws_col;
+    options.colour = !is_set("NO_COLOR") && terminal && strcmp(terminal, "dumb");
+    return options;
+}
+
+// The folder of published results: told, beside the program, in the checkout, installed.
+static const char *find_references(char *path)
+{
+    static const char *const beside[] = {"references", "../references", "../../references",
+                                         "../share/tlscost/references"};
+    const char *told = getenv("TLSCOST_REFERENCES");
+    const char *program = tlc_program_path(), *slash = program ? strrchr(program, '/') : NULL;
+    if (told && *told)
+        return told;
+    for (size_t i = 0; slash && i < sizeof beside / sizeof *beside; i++) {
+        char candidate[PATH_MAX];
+        int length = snprintf(candidate, sizeof candidate, "%.*s/%s", (int)(slash - program),
+                              program, beside[i]);
+        if (length < PATH_MAX && realpath(candidate, path))
+            return path;
+    }
+    return NULL;
+}
+
+enum tlc_status tlc_report_write(const json_t *result, const char *format, FILE *to,
+                                 struct tlc_error *error)
+{
+    char references[PATH_MAX];
+    struct tlc_report_options options = options_for(to);
+    options.references = find_references(references);
+    return tlc_report_write_with(result, format, &options, to, error);
+}

@@ -1,0 +1,120 @@
+#include "report/words.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+char *tlc_words_figure(double value, char *words)
+{
+    if (!isfinite(value))
+        snprintf(words, TLC_WORDS, "-");
+    else
+        snprintf(words, TLC_WORDS, "%.*f", value >= 10 ? 1 : 2, value);
+    return words;
+}
+
+char *tlc_words_rate(double value, char *words)
+{
+    if (!isfinite(value))
+        snprintf(words, TLC_WORDS, "-");
+    else
+        snprintf(words, TLC_WORDS, "%.*f", value >= 100 ? 0 : 1, value);
+    return words;
+}
+
+char *tlc_words_ratio(double value, char *words)
+{
+    if (!isfinite(value))
+        snprintf(words, TLC_WORDS, "-");
+    else
+        snprintf(words, TLC_WORDS, "%.*f", value >= 10 ? 1 : value >= 2 ? 2 : 3, value);
+    return words;
+}
+
+static char *range(struct tlc_figure figure, char *(*one)(double, char *), char *words)
+{
+    char low[TLC_WORDS], high[TLC_WORDS];
+    if (!isfinite(figure.low) || !isfinite(figure.high)) {
+        strcpy(words, "-");
+        return words;
+    }
+    one(figure.low, low);
+    one(figure.high, high);
+    snprintf(words, TLC_WORDS, "%.70s to %.70s", low, high);
+    return words;
+}
+
+char *tlc_words_figure_range(struct tlc_figure figure, char *words)
+{
+    return range(figure, tlc_words_figure, words);
+}
+
+char *tlc_words_ratio_range(struct tlc_figure figure, char *words)
+{
+    return range(figure, tlc_words_ratio, words);
+}
+
+static void percent(double share, const char *before, const char *after, char *words)
+{
+    double value = 100 * fabs(share);
+    snprintf(words, TLC_WORDS, "%s%.*f %%%s", before, value < 10 ? 1 : 0, value, after);
+}
+
+char *tlc_words_verdict(const struct tlc_report_arm *arm, double margin, char *words)
+{
+    double ratio = arm->ratio.estimate;
+    if (!strcmp(arm->verdict, "slower") && ratio >= 2)
+        snprintf(words, TLC_WORDS, "costs %.1f times as much", ratio);
+    else if (!strcmp(arm->verdict, "slower") && isfinite(ratio))
+        percent(ratio - 1, "costs ", " more", words);
+    else if (!strcmp(arm->verdict, "faster") && isfinite(ratio))
+        percent(1 - ratio, "costs ", " less", words);
+    else if (!strcmp(arm->verdict, "equivalent") && isfinite(margin))
+        snprintf(words, TLC_WORDS, "the same within %g %%", 100 * margin);
+    else if (!strcmp(arm->verdict, "no-claim"))
+        snprintf(words, TLC_WORDS, "no claim");
+    else
+        snprintf(words, TLC_WORDS, "%s", arm->verdict);
+    return words;
+}
+
+char *tlc_words_check_value(const char *check, double value, char *words)
+{
+    static const char *const counted[] = {"errors", "listen-overflow", "counts", "negotiated"};
+    if (!isfinite(value)) {
+        strcpy(words, "-");
+        return words;
+    }
+    for (size_t i = 0; i < sizeof counted / sizeof *counted; i++)
+        if (!strcmp(check, counted[i])) {
+            snprintf(words, TLC_WORDS, "%.0f", value);
+            return words;
+        }
+    snprintf(words, TLC_WORDS, "%.1f %%", 100 * value);
+    return words;
+}
+
+static bool read_time(const char *text, time_t *seconds)
+{
+    struct tm fields = {0};
+    const char *end = strptime(text, "%Y-%m-%dT%H:%M:%SZ", &fields);
+    *seconds = end && !*end ? timegm(&fields) : -1;
+    return *seconds != -1;
+}
+
+char *tlc_words_duration(const char *started, const char *finished, char *words)
+{
+    time_t from, until;
+    *words = '\0';
+    if (!read_time(started, &from) || !read_time(finished, &until) || until < from)
+        return words;
+    long seconds = (long)(until - from);
+    if (seconds < 60)
+        snprintf(words, TLC_WORDS, "%ld s", seconds);
+    else if (seconds < 3600)
+        snprintf(words, TLC_WORDS, "%ld min %ld s", seconds / 60, seconds % 60);
+    else
+        snprintf(words, TLC_WORDS, "%ld h %ld min", seconds / 3600, seconds / 60 % 60);
+    return words;
+}

@@ -1,0 +1,22 @@
+// Figures and verdicts in words (private to the room).
+#ifndef TLC_REPORT_WORDS_H
+#define TLC_REPORT_WORDS_H
+
+#include "report/model.h"
+
+// Every function fills a buffer of TLC_WORDS bytes and returns it.
+enum { TLC_WORDS = 160 };
+
+char *tlc_words_figure(double value, char *words); // "331.0"; "-" when it is not a number
+char *tlc_words_rate(double value, char *words);   // "3024"
+char *tlc_words_ratio(double value, char *words);
+char *tlc_words_figure_range(struct tlc_figure figure, char *words); // "329 to 333", "-"
+char *tlc_words_ratio_range(struct tlc_figure figure, char *words);
+// "costs 23 % more", "costs 5.2 times as much", "the same within 3 %", "no claim".
+char *tlc_words_verdict(const struct tlc_report_arm *arm, double margin, char *words);
+// A limit or value of a check: a share as per cent, a count as it is.
+char *tlc_words_check_value(const char *check, double value, char *words);
+// "2 min 41 s" between two times of a result; empty when they cannot be read.
+char *tlc_words_duration(const char *started, const char *finished, char *words);
+
+#endif

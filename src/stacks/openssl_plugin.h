@@ -1,0 +1,130 @@
+// Shared by the files of the OpenSSL plug-in. One source serves OpenSSL 3.0 to 4.0: what a version
+// lacks is asked from the library or guarded by the macro that brings it.
+#ifndef TLC_STACKS_OPENSSL_PLUGIN_H
+#define TLC_STACKS_OPENSSL_PLUGIN_H
+
+#include <openssl/evp.h>
+#include <openssl/provider.h>
+#include <openssl/ssl.h>
+#include <pthread.h>
+
+#include "tlscost/stack.h"
+
+// Ticket keys of a serving context; read on every ticket, replaced while serving.
+struct openssl_ticket_keys {
+    pthread_rwlock_t lock;
+    struct tlc_ticket_key *keys; // the first encrypts
+    size_t count;
+    EVP_CIPHER *cipher; // fetched once: a fetch in each handshake would be charged to the server
+};
+
+struct openssl_named_context {
+    char *name;   // server name, lower case
+    SSL_CTX *ctx; // same settings, this name's certificates
+};
+
+struct tlc_stack_context {
+    enum tlc_stack_role role;
+    SSL_CTX *ctx;
+    struct openssl_named_context *named; // sorted by name
+    size_t named_count;
+    unsigned char *alpn; // protocol list as on the wire (RFC 7301, 3.1)
+    unsigned alpn_bytes;
+    struct openssl_ticket_keys tickets;
+    bool has_ticket_keys;
+    OSSL_LIB_CTX *library; // NULL: the process's default, as real servers use it
+    OSSL_PROVIDER *providers[2];
+};
+
+// What the messages on the wire said; written by the message callback.
+struct openssl_wire {
+    uint16_t group;          // of ServerHello's key_share or of ServerKeyExchange; 0: neither
+    uint16_t peer_signature; // of the peer's CertificateVerify or ServerKeyExchange; 0: neither
+    bool hello_retry_request;
+    bool ticket; // a client read a NewSessionTicket
+};
+
+struct tlc_stack_connection {
+    SSL *ssl;
+    BIO *in, *out; // memory transport only; owned by ssl
+    bool client;
+    struct openssl_wire wire;
+    SSL_SESSION *session; // newest one a client received
+    size_t tickets;
+    size_t chain_count; // DER of the peer's chain, filled when evidence is asked
+    uint8_t *chain_der[TLC_STACK_MAX_CHAIN];
+    size_t chain_der_bytes[TLC_STACK_MAX_CHAIN];
+};
+
+// openssl.c
+void openssl_start(void); // library start-up, once in a process
+// Puts "what: the library's own words" into `error` (NULL is allowed) and empties the error queue.
+void openssl_explain(struct tlc_stack_error *error, const char *what);
+bool openssl_set_groups(SSL_CTX *ctx, const uint16_t *groups, size_t count);
+bool openssl_set_signatures(SSL_CTX *ctx, const uint16_t *schemes, size_t count);
+// Sets TLS 1.3 and TLS 1.2 suites; a version none of whose suites is named is switched off.
+bool openssl_set_ciphers(SSL_CTX *ctx, const uint16_t *ciphers, size_t count);
+
+// openssl_context.c
+struct tlc_stack_context *openssl_context_new(enum tlc_stack_role role,
+                                              const struct tlc_stack_config *config,
+                                              struct tlc_stack_error *error);
+void openssl_context_free(struct tlc_stack_context *context);
+
+// openssl_credentials.c
+// Adds one certificate with its chain and key to a context.
+bool openssl_use_certificate(struct tlc_stack_context *context, SSL_CTX *ctx,
+                             const struct tlc_stack_certificate *certificate,
+                             struct tlc_stack_error *error);
+// Trusts the CAs; a server also names them in its CertificateRequest.
+bool openssl_trust(struct tlc_stack_context *context, SSL_CTX *ctx, const char *pem,
+                   struct tlc_stack_error *error);
+
+// openssl_tickets.c
+bool openssl_tickets_set_up(struct tlc_stack_context *context,
+                            const struct tlc_stack_config *config, struct tlc_stack_error *error);
+void openssl_tickets_clear(struct tlc_stack_context *context);
+bool openssl_ticket_keys_replace(struct tlc_stack_context *context,
+                                 const struct tlc_ticket_key *keys, size_t count,
+                                 struct tlc_stack_error *error);
+int openssl_keep_session(SSL *ssl, SSL_SESSION *session); // new-session callback of clients
+size_t openssl_tickets_received(struct tlc_stack_connection *connection);
+size_t openssl_session_export(struct tlc_stack_connection *connection, uint8_t *bytes,
+                              size_t capacity);
+bool openssl_offer_session(struct tlc_stack_connection *connection,
+                           const struct tlc_stack_context *context, const uint8_t *bytes,
+                           size_t count, struct tlc_stack_error *error);
+
+// openssl_connection.c
+struct tlc_stack_connection *
+openssl_connection_on_socket(struct tlc_stack_context *context, int fd,
+                             const struct tlc_stack_connection_options *options,
+                             struct tlc_stack_error *error);
+struct tlc_stack_connection *
+openssl_connection_on_memory(struct tlc_stack_context *context,
+                             const struct tlc_stack_connection_options *options,
+                             struct tlc_stack_error *error);
+bool openssl_memory_feed(struct tlc_stack_connection *connection, const uint8_t *bytes,
+                         size_t count);
+size_t openssl_memory_take(struct tlc_stack_connection *connection, uint8_t *bytes,
+                           size_t capacity);
+enum tlc_stack_step openssl_handshake(struct tlc_stack_connection *connection,
+                                      struct tlc_stack_error *error);
+enum tlc_stack_step openssl_read(struct tlc_stack_connection *connection, uint8_t *bytes,
+                                 size_t capacity, size_t *done, struct tlc_stack_error *error);
+enum tlc_stack_step openssl_write(struct tlc_stack_connection *connection, const uint8_t *bytes,
+                                  size_t count, size_t *done, struct tlc_stack_error *error);
+enum tlc_stack_step openssl_close(struct tlc_stack_connection *connection,
+                                  struct tlc_stack_error *error);
+void openssl_connection_free(struct tlc_stack_connection *connection);
+
+// openssl_evidence.c
+// Message callback: reads what evidence needs from the handshake messages as they pass.
+void openssl_watch(int write, int version, int type, const void *bytes, size_t count, SSL *ssl,
+                   void *connection);
+bool openssl_evidence(struct tlc_stack_connection *connection, struct tlc_stack_evidence *evidence);
+
+// openssl_supports.c
+bool openssl_supports(enum tlc_stack_feature kind, uint16_t code, struct tlc_stack_error *why);
+
+#endif

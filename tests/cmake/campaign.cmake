@@ -1,0 +1,1 @@
+tlc_unit_test(summary campaign)

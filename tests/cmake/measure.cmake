@@ -1,0 +1,3 @@
+tlc_unit_test(measure measure)
+tlc_unit_test(measure_machine measure)
+tlc_unit_test(measure_tree measure)

@@ -1,0 +1,10 @@
+tlc_unit_test(report report)
+tlc_unit_test(report_text report)
+foreach(test report report_text)
+    target_compile_definitions(test_${test} PRIVATE TLC_REFERENCES_DIR="${PROJECT_SOURCE_DIR}/references")
+endforeach()
+if(COMMAND tlc_e2e_test)
+    tlc_e2e_test(report)
+endif()
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/references/ DESTINATION ${CMAKE_INSTALL_DATADIR}/tlscost/references
+    FILES_MATCHING PATTERN "*.json")

@@ -1,0 +1,303 @@
+# `tlscost load` against real servers: ours on the default stack, and the system's openssl s_server.
+# TLSCOST is the built program.
+
+setup() {
+    certs="$BATS_FILE_TMPDIR/certs"
+    servers=()
+    if [ ! -d "$certs" ]; then
+        mkdir -p "$BATS_FILE_TMPDIR"
+        "$TLSCOST" certs "$certs"
+    fi
+}
+
+teardown() {
+    for server in "${servers[@]}"; do
+        kill "$server" 2>/dev/null && wait "$server" || true
+    done
+}
+
+serve() { # options of serve; sets address, server, counts
+    counts="$BATS_TEST_TMPDIR/serve.$RANDOM.out"
+    local listen=127.0.0.1:0
+    [ "${1#@}" = "$1" ] || { listen="${1#@}"; shift; }
+    "$TLSCOST" serve --listen "$listen" --certs "$certs" --workers 1 --json "$@" \
+        >"$counts" 2>"$counts.err" 3>&- &
+    server=$!
+    servers+=("$server")
+    for _ in $(seq 100); do
+        address=$(sed -n 's/^listening on \([^ ]*\) .*/\1/p' "$counts.err")
+        [ -n "$address" ] && return 0
+        kill -0 "$server" || { cat "$counts.err"; return 1; }
+        sleep 0.1
+    done
+    return 1
+}
+
+stop_server() { # ends the last server; its counts are then complete
+    kill -TERM "$server"
+    wait "$server" || true
+}
+
+openssl_server() { # options of openssl s_server; sets address and server
+    local port
+    for _ in 1 2 3 4 5; do
+        port=$((20000 + RANDOM % 10000))
+        openssl s_server -accept "127.0.0.1:$port" -cert "$certs/ecdsa-p256.pem" \
+            -key "$certs/ecdsa-p256.key" -quiet "$@" >/dev/null 2>&1 3>&- &
+        server=$!
+        for _ in $(seq 50); do
+            if (exec 9<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; then
+                servers+=("$server")
+                address="127.0.0.1:$port"
+                return 0
+            fi
+            kill -0 "$server" 2>/dev/null || break
+            sleep 0.1
+        done
+    done
+    return 1
+}
+
+load() { # options of load; its JSON is in $json, its exit code in $code
+    json="$BATS_TEST_TMPDIR/load.json"
+    code=0
+    "$TLSCOST" load --json "$@" >"$json" 2>"$json.err" || code=$?
+}
+
+holds() { # a jq condition on the last document
+    jq -e "$1" "$json" >/dev/null || { echo "not so: $1"; jq . "$json"; cat "$json.err"; return 1; }
+}
+
+@test "every handshake is counted as the server counts it, on each loop" {
+    for loop in epoll auto; do
+        serve
+        load --loop "$loop" --count 300 --concurrency 16 --tickets 2 "$address"
+        [ "$code" -eq 0 ] || { cat "$json.err"; false; }
+        stop_server
+        holds '.handshakes == 300 and .started == 300 and .errors == {} and .mismatches == 0'
+        jq -e '.totals.handshakes == 300 and .totals.failed == 0' "$counts"
+        holds '.negotiated.version == {"TLSv1.3": 300} and .negotiated.group == {"X25519": 300}'
+        holds '.negotiated.hello_retry_request == 0 and .resumed == 0 and .tickets == 600'
+        holds '.latency_us | .p50 > 0 and .p50 <= .p90 and .p90 <= .p99 and .p99 <= .max'
+        holds '.latency_connect_us.max <= .latency_us.max'
+        holds '.cpu_us_per_handshake | .total > 0 and ((.user + .system - .total) | fabs) < 0.001'
+        holds '.rate > 0 and .command == "load" and .environment.kernel != null'
+    done
+}
+
+@test "groups and cipher suites are negotiated as asked" {
+    serve
+    for group in X25519 secp256r1 secp384r1 X25519MLKEM768; do
+        load --groups "$group" --count 20 --concurrency 4 --verify-every 1 "$address"
+        [ "$code" -eq 0 ] || { cat "$json.err"; false; }
+        holds ".negotiated.group == {\"$group\": 20} and .signatures_verified == 20"
+    done
+    for cipher in TLS_AES_128_GCM_SHA256 TLS_AES_256_GCM_SHA384 TLS_CHACHA20_POLY1305_SHA256; do
+        load --ciphers "$cipher" --count 20 --concurrency 4 "$address"
+        [ "$code" -eq 0 ]
+        holds ".negotiated.cipher == {\"$cipher\": 20}"
+    done
+}
+
+@test "key shares honest, reused and cheap complete handshakes" {
+    serve
+    for share in honest reused cheap; do
+        load --share "$share" --count 50 --concurrency 8 "$address"
+        [ "$code" -eq 0 ] || { cat "$json.err"; false; }
+        holds ".handshakes == 50 and .target.share == \"$share\""
+    done
+}
+
+@test "engine full verifies the chain and speaks TLS 1.2" {
+    serve --min-version 1.2
+    load --engine full --stack openssl --ca "$certs/ca.pem" --sni localhost --count 30 \
+        --concurrency 4 "$address"
+    [ "$code" -eq 0 ] || { cat "$json.err"; false; }
+    holds '.handshakes == 30 and .signatures_verified == 30 and .target.stack == "openssl"'
+    load --engine full --version 1.2 --count 30 --concurrency 4 "$address"
+    [ "$code" -eq 0 ] || { cat "$json.err"; false; }
+    holds '.negotiated.version == {"TLSv1.2": 30}'
+}
+
+@test "a chain of another CA fails in engine full" {
+    "$TLSCOST" certs "$BATS_TEST_TMPDIR/other" >/dev/null
+    serve
+    load --engine full --ca "$BATS_TEST_TMPDIR/other/ca.pem" --sni localhost --tickets 0 --count 5 \
+        --concurrency 1 "$address"
+    [ "$code" -eq 3 ]
+    holds '.handshakes == 0 and ([.errors[]] | add) == 5 and (.errors | keys[0] | test("certificate"))'
+}
+
+@test "another certificate than the expected one is an error" {
+    serve
+    hash=$(openssl x509 -in "$certs/ecdsa-p256.pem" -outform DER | sha256sum | cut -d' ' -f1)
+    load --cert-sha256 "$hash" --count 10 --concurrency 2 "$address"
+    [ "$code" -eq 0 ] || { cat "$json.err"; false; }
+    load --cert-sha256 "${hash//[0-9a-f]/0}" --tickets 0 --count 10 --concurrency 2 "$address"
+    [ "$code" -eq 3 ]
+    holds '.handshakes == 0 and .errors.certificate == 10'
+}
+
+@test "a HelloRetryRequest is a mismatch unless it was asked for" {
+    serve --groups secp256r1
+    load --groups X25519:secp256r1 --count 10 --concurrency 2 "$address"
+    [ "$code" -eq 3 ]
+    holds '.handshakes == 10 and .mismatches == 10 and .errors["mismatch-hello-retry-request"] == 10'
+    holds '.negotiated.hello_retry_request == 10 and .as_asked == false'
+    load --groups X25519:secp256r1 --allow-hello-retry --count 10 --concurrency 2 "$address"
+    [ "$code" -eq 0 ]
+    stop_server
+    serve --groups X25519
+    load --groups X25519:secp256r1 --wrong-share-first --count 10 --concurrency 2 "$address"
+    [ "$code" -eq 0 ] || { cat "$json.err"; false; }
+    holds '.negotiated == (.negotiated + {hello_retry_request: 10, group: {X25519: 10}})'
+}
+
+@test "ALPN and the server name reach the server" {
+    serve --alpn h2,http/1.1
+    load --alpn http/1.1 --sni localhost --count 10 --concurrency 2 "$address"
+    [ "$code" -eq 0 ] || { cat "$json.err"; false; }
+    holds '.negotiated.alpn == {"http/1.1": 10}'
+    stop_server
+    serve
+    load --alpn h2 --count 10 --concurrency 2 "$address"
+    [ "$code" -eq 3 ]
+    holds '.errors["mismatch-alpn"] == 10'
+}
+
+@test "all ways to end a connection complete the handshake on both sides" {
+    for how in reset fin close-notify; do
+        serve
+        load --close "$how" --tickets 2 --count 100 --concurrency 8 "$address"
+        [ "$code" -eq 0 ] || { cat "$json.err"; false; }
+        stop_server
+        holds '.handshakes == 100'
+        jq -e '.totals.handshakes == 100 and .totals.failed == 0' "$counts"
+    done
+}
+
+@test "tickets are counted before the load, and missing ones are errors" {
+    serve --tickets 1
+    load --count 10 --concurrency 2 "$address"
+    [ "$code" -eq 0 ]
+    holds '.target.tickets_expected == 1 and .tickets == 10'
+    load --tickets 2 --timeout 300ms --count 3 --concurrency 3 "$address"
+    [ "$code" -eq 3 ]
+    holds '.handshakes == 0 and .errors.timeout == 3'
+    stop_server
+    serve --tickets off
+    load --count 10 --concurrency 2 "$address"
+    [ "$code" -eq 0 ] || { cat "$json.err"; false; }
+    holds '.target.tickets_expected == 0 and .tickets == 0'
+}
+
+@test "data is echoed and compared" {
+    serve
+    load --echo 5000 --count 20 --concurrency 4 "$address"
+    [ "$code" -eq 0 ] || { cat "$json.err"; false; }
+    stop_server
+    jq -e '.totals.bytes_written >= 100000' "$counts"
+}
+
+@test "a server that resets one in ten is reported, with the rest" {
+    serve --fault reset-1-in=10
+    load --tickets 2 --count 200 --concurrency 4 "$address"
+    [ "$code" -eq 3 ]
+    holds '.handshakes == 180 and ([.errors | to_entries[] | select(.key | startswith("reset")) | .value] | add) == 20'
+}
+
+@test "stop points, split and padded ClientHellos" {
+    serve
+    for where in after-client-hello after-server-flight; do
+        load --stop "$where" --count 20 --concurrency 4 "$address"
+        [ "$code" -eq 0 ] || { cat "$json.err"; false; }
+        holds '.handshakes == 0 and .stopped == 20 and .errors == {}'
+    done
+    for how in "--split 1" "--split at:5" "--split at:100" "--padding 700"; do
+        # shellcheck disable=SC2086 # two words on purpose
+        load $how --count 5 --concurrency 2 "$address"
+        [ "$code" -eq 0 ] || { cat "$json.err"; false; }
+        holds '.handshakes == 5'
+    done
+}
+
+@test "IPv6 and Unix sockets" {
+    serve "@[::1]:0"
+    load --count 20 --concurrency 4 "$address"
+    [ "$code" -eq 0 ] || { cat "$json.err"; false; }
+    holds '.handshakes == 20'
+    stop_server
+    serve "@unix:$BATS_TEST_TMPDIR/socket"
+    load --count 20 --concurrency 4 "unix:$BATS_TEST_TMPDIR/socket"
+    [ "$code" -eq 0 ] || { cat "$json.err"; false; }
+    holds '.handshakes == 20'
+}
+
+@test "several threads divide the work" {
+    serve
+    load --threads 3 --count 100 --concurrency 10 --tickets 2 "$address"
+    [ "$code" -eq 0 ] || { cat "$json.err"; false; }
+    stop_server
+    holds '.handshakes == 100 and .target.threads == 3'
+    jq -e '.totals.handshakes == 100' "$counts"
+}
+
+@test "an open loop starts at its rate" {
+    serve
+    load --rate 200 --count 60 --concurrency 60 "$address"
+    [ "$code" -eq 0 ] || { cat "$json.err"; false; }
+    # The last of 60 starts is due 295 ms after the first, whatever the machine's speed.
+    holds '.handshakes == 60 and .span_s >= 0.295 and .asked_rate == 200'
+}
+
+@test "openssl s_server (X25519, P-256), with tickets read and not" {
+    openssl_server -naccept 1000
+    for group in X25519 P-256; do
+        load --groups "$group" --count 10 --concurrency 1 "$address"
+        [ "$code" -eq 0 ] || { cat "$json.err"; false; }
+        holds '.handshakes == 10 and .tickets == 20'
+    done
+}
+
+@test "people get a table, the exit code says whether all was as asked" {
+    serve
+    run "$TLSCOST" load --count 20 --concurrency 4 "$address"
+    [ "$status" -eq 0 ]
+    [[ "$output" == *"20 handshakes"* && "$output" == *"p99.9"* && "$output" == *"errors: none"* ]]
+}
+
+@test "an interrupt prints what was finished and ends with 130" {
+    serve
+    "$TLSCOST" load --json --duration 1h --concurrency 4 --tickets 2 "$address" \
+        >"$BATS_TEST_TMPDIR/out" 3>&- &
+    loader=$!
+    # Under way once the kernel shows an established connection (01) with the server's port.
+    port=$(printf ':%04X 01' "${address##*:}")
+    until grep -q "$port" /proc/net/tcp; do kill -0 "$loader"; done
+    kill -INT "$loader"
+    code=0
+    wait "$loader" || code=$?
+    [ "$code" -eq 130 ]
+    json="$BATS_TEST_TMPDIR/out"
+    jq -e '.handshakes > 0 and .errors == {} and .started == .handshakes' "$json"
+}
+
+@test "nobody there, wrong usage and refused targets" {
+    run "$TLSCOST" load --count 1 127.0.0.1:1
+    [ "$status" -eq 2 ]
+    [[ "$output" == *"127.0.0.1:1"*"connect-refused"* ]]
+    load --count 5 --tickets 0 127.0.0.1:1
+    [ "$code" -eq 3 ]
+    holds '.errors == {"connect-refused": 5} and .latency_us.p50 == null and .cpu_us_per_handshake == null'
+    for words in "" "127.0.0.1" "--groups nope 127.0.0.1:1" "--share half 127.0.0.1:1" \
+        "--duration -1 127.0.0.1:1" "--concurrency 0 127.0.0.1:1" "--version 1.2 127.0.0.1:1" \
+        "--ca /nonexistent 127.0.0.1:1" "127.0.0.1:1 127.0.0.1:2" "192.0.2.1:443" \
+        "--allow-public 192.0.2.1:443" "--allow-public --rate 1 --share cheap 192.0.2.1:443" \
+        "--allow-public --rate 1 --stop after-client-hello 192.0.2.1:443"; do
+        # shellcheck disable=SC2086 # words on purpose
+        run "$TLSCOST" load --count 1 $words
+        echo "$words: $status: $output"
+        [ "$status" -eq 1 ] || [[ "$words" == *nonexistent* && "$status" -ne 0 ]]
+        [ -n "$output" ]
+    done
+}

@@ -1,0 +1,233 @@
+// Whole reports of the fixture results, against golden files and against what must hold in any.
+// TLC_UPDATE_GOLDEN=1 writes the golden files anew; read the difference before committing it.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/report.h"
+#include "result/result.h"
+
+static json_t *fixture(const char *name)
+{
+    char path[512];
+    struct tlc_error error = {0};
+    json_t *result = NULL;
+    snprintf(path, sizeof path, "%s/fixtures/results/%s.json", TLC_TESTS_DIR, name);
+    if (tlc_result_read(path, &result, &error) != TLC_OK)
+        fail_msg("%s", error.text);
+    return result;
+}
+
+static char *render(const json_t *result, const char *format,
+                    const struct tlc_report_options *options)
+{
+    char *text = NULL;
+    size_t size;
+    struct tlc_error error = {0};
+    FILE *to = open_memstream(&text, &size);
+    if (tlc_report_write_with(result, format, options, to, &error) != TLC_OK)
+        fail_msg("%s", error.text);
+    assert_int_equal(fclose(to), 0);
+    return text;
+}
+
+static const struct tlc_report_options wide = {
+    .width = 140, .utf8 = true, .references = TLC_REFERENCES_DIR};
+
+static char *read_file(const char *path)
+{
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        fail_msg("%s: missing; run with TLC_UPDATE_GOLDEN=1", path);
+    char *text = calloc(1, 1 << 20);
+    size_t count = fread(text, 1, (1 << 20) - 1, file);
+    text[count] = '\0';
+    fclose(file);
+    return text;
+}
+
+static void is_golden(const char *name, const char *format,
+                      const struct tlc_report_options *options, const char *golden)
+{
+    char path[512];
+    json_t *result = fixture(name);
+    char *text = render(result, format, options);
+    snprintf(path, sizeof path, "%s/fixtures/results/golden/%s", TLC_TESTS_DIR, golden);
+    if (getenv("TLC_UPDATE_GOLDEN")) {
+        FILE *file = fopen(path, "wb");
+        assert_non_null(file);
+        fputs(text, file);
+        fclose(file);
+    }
+    char *expected = read_file(path);
+    if (strcmp(text, expected)) {
+        size_t at = 0;
+        while (text[at] == expected[at])
+            at++;
+        fail_msg("%s differs at byte %zu: '%.60s' is not '%.60s'", golden, at, text + at,
+                 expected + at);
+    }
+    free(expected);
+    free(text);
+    json_decref(result);
+}
+
+static void reports_are_golden(void **state)
+{
+    (void)state;
+    struct tlc_report_options narrow = {
+        .width = 72, .utf8 = false, .references = TLC_REFERENCES_DIR};
+    struct tlc_report_options coloured = {.width = 100, .utf8 = true, .colour = true};
+    is_golden("accepted", "terminal", &wide, "accepted.txt");
+    is_golden("accepted", "terminal", &narrow, "accepted-narrow.txt");
+    is_golden("accepted", "markdown", &wide, "accepted.md");
+    is_golden("refused", "terminal", &wide, "refused.txt");
+    is_golden("refused", "terminal", &coloured, "refused-colour.txt");
+    is_golden("refused", "markdown", &wide, "refused.md");
+    is_golden("refused", "csv", &wide, "refused.csv");
+    is_golden("interrupted", "terminal", &wide, "interrupted.txt");
+    is_golden("few-blocks", "terminal", &wide, "few-blocks.txt");
+    is_golden("hostile", "terminal", &wide, "hostile.txt");
+    is_golden("hostile", "markdown", &wide, "hostile.md");
+    is_golden("hostile", "csv", &wide, "hostile.csv");
+}
+
+static void no_terminal_escape_comes_from_data(void **state)
+{
+    (void)state;
+    json_t *result = fixture("hostile");
+    static const char *const formats[] = {"terminal", "markdown", "csv"};
+    for (size_t i = 0; i < 3; i++) {
+        char *text = render(result, formats[i], &wide);
+        for (const char *at = text; *at; at++)
+            if ((unsigned char)*at < ' ' && *at != '\n' && *at != '\r')
+                fail_msg("%s: control character %d at byte %zu", formats[i], *at,
+                         (size_t)(at - text));
+        assert_null(strstr(text, "\u202e"));
+        assert_null(strstr(text, "\xc2\x9b"));
+        free(text);
+    }
+    char *text = render(result, "terminal", &(struct tlc_report_options){.width = 80});
+    for (const char *at = text; *at; at++)
+        assert_true((unsigned char)*at < 0x7f);
+    free(text);
+    json_decref(result);
+}
+
+static size_t bars_in(const char *line, size_t length)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < length; i++)
+        count += line[i] == '|' && (i == 0 || line[i - 1] != '\\');
+    return count;
+}
+
+static void every_row_of_a_markdown_table_has_its_cells(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"accepted", "refused", "interrupted", "hostile"};
+    for (size_t i = 0; i < 4; i++) {
+        json_t *result = fixture(names[i]);
+        char *text = render(result, "markdown", &wide);
+        size_t expected = 0, rows = 0;
+        for (const char *line = text; *line;) {
+            size_t length = strcspn(line, "\n");
+            size_t bars = *line == '|' ? bars_in(line, length) : 0;
+            if (bars && expected && bars != expected)
+                fail_msg("%s: %.*s", names[i], (int)length, line);
+            expected = bars;
+            rows += bars != 0;
+            line += length + (line[length] == '\n');
+        }
+        assert_true(rows > 10);
+        free(text);
+        json_decref(result);
+    }
+}
+
+static void a_refused_arm_shows_its_check_and_no_figure(void **state)
+{
+    (void)state;
+    json_t *result = fixture("refused");
+    // Even figures that stand in the document must not come out.
+    json_t *arm = NULL;
+    size_t index;
+    json_array_foreach(json_object_get(result, "arms"), index, arm)
+    {
+        if (!strcmp(json_string_value(json_object_get(arm, "name")), "rsa-2048"))
+            break;
+    }
+    json_object_set_new(
+        arm, "cost_us",
+        json_pack("{s:f, s:f, s:f}", "estimate", 777.7, "low", 777.1, "high", 778.2));
+    static const char *const formats[] = {"terminal", "markdown"};
+    const struct tlc_report_options unwrapped = {.width = 1000};
+    for (size_t i = 0; i < 2; i++) {
+        char *text = render(result, formats[i], &unwrapped);
+        const char *first = strstr(text, "REFUSED"), *table = strstr(text, "rate/s");
+        assert_non_null(first);
+        assert_true(first < table); // said before any figure
+        assert_non_null(strstr(text, "refused: certificate"));
+        assert_non_null(strstr(text, "asked rsa-2048, got ecdsa-p256"));
+        assert_non_null(strstr(text, "Make the server serve the arm's certificate"));
+        assert_non_null(strstr(text, "7 of 48 samples were refused"));
+        assert_null(strstr(text, "777"));
+        free(text);
+    }
+    json_decref(result);
+}
+
+static void what_is_wrong_is_said(void **state)
+{
+    (void)state;
+    struct tlc_error error = {0};
+    json_t *result = fixture("accepted");
+    FILE *null = fopen("/dev/null", "w"), *full = fopen("/dev/full", "w");
+    assert_int_equal(tlc_report_write_with(result, "html5", &wide, null, &error), TLC_USAGE);
+    assert_non_null(strstr(error.text, "'html5': unknown; known are terminal, markdown, csv"));
+    assert_int_equal(tlc_report_write_with(result, "csv", &wide, full, &error), TLC_ENVIRONMENT);
+    assert_non_null(strstr(error.text, "No space left"));
+    json_object_set_new(result, "command", json_string("probe"));
+    assert_int_equal(tlc_report_write_with(result, "csv", &wide, null, &error), TLC_USAGE);
+    assert_non_null(strstr(error.text, "'probe' has no report"));
+    fclose(null);
+    fclose(full);
+    json_decref(result);
+}
+
+static void a_thin_document_is_told_without_a_crash(void **state)
+{
+    (void)state;
+    static const char thin[] =
+        "{\"command\":\"run\",\"environment\":{\"a\":{\"b\":[1,2]}},\"plan\":{\"arms\":[1,{}]},"
+        "\"stacks\":[{}],\"checks\":[{}],\"arms\":[{},{\"name\":\"x\",\"role\":\"arm\","
+        "\"accepted\":true,\"refused\":[{}],\"samples\":[{\"refused\":[1]}]}]}";
+    json_t *result = json_loads(thin, 0, NULL);
+    assert_non_null(result);
+    for (size_t i = 0; tlc_report_format_at(i); i++) {
+        char *text = render(result, tlc_report_format_at(i), &wide);
+        assert_non_null(strstr(text, "x"));
+        free(text);
+    }
+    json_decref(result);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reports_are_golden),
+        cmocka_unit_test(no_terminal_escape_comes_from_data),
+        cmocka_unit_test(every_row_of_a_markdown_table_has_its_cells),
+        cmocka_unit_test(a_refused_arm_shows_its_check_and_no_figure),
+        cmocka_unit_test(what_is_wrong_is_said),
+        cmocka_unit_test(a_thin_document_is_told_without_a_crash),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
