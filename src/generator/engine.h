@@ -72,6 +72,6 @@ struct tlc_engine_kind {
     bool (*close)(struct tlc_session *session);
 };
 
-extern const struct tlc_engine_kind tlc_engine_lean, tlc_engine_full;
+extern const struct tlc_engine_kind tlc_engine_lean, tlc_engine_full, tlc_engine_tcp;
 
 #endif

@@ -12,7 +12,16 @@
 #include "stacks/loader.h"
 #include "tls13/client.h"
 
-enum tlc_engine { TLC_ENGINE_LEAN, TLC_ENGINE_FULL };
+enum tlc_engine {
+    TLC_ENGINE_LEAN,
+    TLC_ENGINE_FULL,
+    TLC_ENGINE_TCP // no TLS: the byte counts of a handshake, against tlc_floor_serve
+};
+
+// Bytes of a handshake by sender and turn.
+struct tlc_floor {
+    uint32_t client_hello_bytes, server_flight_bytes, finished_bytes, ticket_bytes;
+};
 enum tlc_loop_choice {
     TLC_LOOP_AUTO, // io_uring where the kernel gives it, else epoll
     TLC_LOOP_EPOLL,
@@ -62,6 +71,7 @@ struct tlc_target_options {
     size_t padding_bytes;   // lean: ClientHello padding (RFC 7685)
     size_t split_at;        // the ClientHello in two writes, the first of this many bytes; 0: no
     size_t split_every;     // the ClientHello in writes of this many bytes; 0: no
+    struct tlc_floor floor; // engine tcp
 };
 
 struct tlc_slice_options {
@@ -139,6 +149,11 @@ void tlc_generator_interrupt(void);
 // The generator as a child of the orchestrator: serves control messages on `control` until "stop"
 // or the peer's end (docs/control.md): prepare, slice, release, stop.
 enum tlc_status tlc_generator_serve(int control, struct tlc_error *error) TLC_CHECKED;
+// Serves the TCP floor on a near address, in the calling thread, until tlc_generator_interrupt.
+// `burn_us` of CPU stand in for each handshake's. `ready` (may be NULL) is called when it listens.
+enum tlc_status tlc_floor_serve(const char *listen_address, unsigned burn_us,
+                                void (*ready)(void *user), void *user,
+                                struct tlc_error *error) TLC_CHECKED;
 // A target's options as JSON and back, for "prepare". Strings from JSON live as long as `json`.
 json_t *tlc_target_options_to_json(const struct tlc_target_options *options);
 enum tlc_status tlc_target_options_from_json(const json_t *json, struct tlc_target_options *options,

@@ -11,7 +11,15 @@ enum { DEFAULT_TIMEOUT_MS = 10000, DEFAULT_BATCH = 16, DEFAULT_BATCH_WAIT_US = 6
 
 static const struct tlc_engine_kind *engine_of(enum tlc_engine engine)
 {
-    return engine == TLC_ENGINE_FULL ? &tlc_engine_full : &tlc_engine_lean;
+    switch (engine) {
+    case TLC_ENGINE_FULL:
+        return &tlc_engine_full;
+    case TLC_ENGINE_TCP:
+        return &tlc_engine_tcp;
+    case TLC_ENGINE_LEAN:
+        break;
+    }
+    return &tlc_engine_lean;
 }
 
 static unsigned tickets_after_resumption(const struct tlc_target_options *target)

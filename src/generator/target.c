@@ -70,6 +70,10 @@ static enum tlc_status check_options(const struct tlc_target_options *options,
     if (!(options->resume_ratio >= 0 && options->resume_ratio <= 1))
         return tlc_fail(error, TLC_USAGE, "target: resumption ratio %g: not from 0 to 1",
                         options->resume_ratio);
+    if (options->engine == TLC_ENGINE_TCP &&
+        (options->echo_bytes || options->resume_ratio > 0 || options->close == TLC_CLOSE_NOTIFY))
+        return tlc_fail(error, TLC_USAGE,
+                        "target: engine tcp: it has no echo, no resumption and no close-notify");
     bool tls12_only = options->max_version && options->max_version < 0x0304;
     if (options->engine == TLC_ENGINE_LEAN && tls12_only)
         return tlc_fail(error, TLC_USAGE,
