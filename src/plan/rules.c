@@ -137,9 +137,6 @@ static const struct rule {
     {mldsa_is_tls13, "certificate",
      "ML-DSA certificates exist in TLS 1.3 only; write another certificate, or version: TLSv1.3"},
     {lean_lacks_group, "groups", "engine lean knows neither X448 nor MLKEM512; write engine: full"},
-    {curve_is_not_offered, "groups",
-     "TLS 1.2 serves an ECDSA certificate only to clients that offer its curve; add it to the "
-     "groups, for example X25519:P-256"},
     {full_has_own_shares, "share",
      "engine full always makes honest key shares; write engine: lean, or share: honest"},
     {psk_is_tls13, "resumption",
@@ -157,6 +154,9 @@ static const struct rule {
     {cipher_of_other_key, "cipher",
      "the cipher does not fit the certificate's key; write an ECDSA cipher for ecdsa and ed25519, "
      "an RSA cipher for rsa"},
+    {curve_is_not_offered, "groups",
+     "TLS 1.2 serves an ECDSA certificate only to clients that offer its curve; add it to the "
+     "groups, for example X25519:P-256"},
 };
 
 static enum tlc_status fail_arm(const struct tlc_arm *arm, const struct tlc_document *document,
