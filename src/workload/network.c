@@ -293,6 +293,7 @@ static enum tlc_status probe_arm(struct network_arm *state, json_t **evidence,
         .server_name = "localhost",
         .alpn = state->arm->alpn ? alpn : NULL,
         .trust_pem = pair.ca_pem,
+        .tickets_awaited = state->arm->tickets > 0 ? (unsigned)state->arm->tickets : 0,
     };
     status = tlc_probe(&options, evidence, error);
     tlc_certs_pair_free(&pair);
