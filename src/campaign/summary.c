@@ -222,6 +222,12 @@ static const char *role_of(const struct tlc_plan *plan, size_t arm)
     return arm == 0 ? "baseline" : (int)arm == plan->control ? "control" : "arm";
 }
 
+// How far the whole interval keeps away from "no difference"; 0 when it holds 1.
+static double distance_from_one(struct tlc_interval ratio)
+{
+    return fmax(0, fmax(ratio.low - 1, 1 / ratio.high - 1));
+}
+
 static json_t *arm_json(struct summary *summary, size_t index)
 {
     const struct tlc_plan *plan = summary->plan;
@@ -243,9 +249,8 @@ static json_t *arm_json(struct summary *summary, size_t index)
             verdict = tlc_verdict_name(tlc_verdict_of(cost.at_95, cost.at_90, plan->limits.margin));
     }
     if ((int)index == plan->control && cost.at_95.n) {
-        summary->negative_control = cost.at_95.estimate;
-        summary->negative_failed = cost.at_95.low > 1 + plan->limits.margin ||
-                                   cost.at_95.high < 1 / (1 + plan->limits.margin);
+        summary->negative_control = distance_from_one(cost.at_95);
+        summary->negative_failed = summary->negative_control > plan->limits.margin;
     }
     if (!accepted)
         json_array_append_new(

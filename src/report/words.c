@@ -86,10 +86,6 @@ char *tlc_words_check_value(const char *check, double value, char *words)
         strcpy(words, "-");
         return words;
     }
-    if (!strcmp(check, "negative-control") && value > 0.5) {
-        snprintf(words, TLC_WORDS, "ratio %.3f", value); // stored as a ratio, its limit as a share
-        return words;
-    }
     for (size_t i = 0; i < sizeof counted / sizeof *counted; i++)
         if (!strcmp(check, counted[i])) {
             snprintf(words, TLC_WORDS, "%.0f", value);

@@ -110,8 +110,11 @@ enum tlc_tls13_state tlc_tls13_state(const struct tlc_tls13_client *client);
 // One line that names what failed ("server alert: handshake_failure", "certificate: not the
 // expected one").
 const char *tlc_tls13_failure(const struct tlc_tls13_client *client);
-// A stable short word of the same for counting ("alert", "certificate", "finished", "decode",
-// "group", ...).
+// A stable short word of the same for counting: "alert" (the server's), "certificate" (not the
+// expected one, or none), "signature" (CertificateVerify), "finished", "version", "cipher", "group"
+// (key share too), "psk", "extension", "decode" (malformed), "protocol" (a message or record where
+// none may be), "record" (not TLS, or its protection does not verify), "internal" (libcrypto or
+// memory). Empty unless the client failed.
 const char *tlc_tls13_failure_kind(const struct tlc_tls13_client *client);
 const struct tlc_tls13_evidence *tlc_tls13_evidence(const struct tlc_tls13_client *client);
 // Whether bytes of the ServerHello have arrived (for the first-byte time).

@@ -32,15 +32,30 @@ void tlc_hash_update(struct tlc_hash *hash, const uint8_t *bytes, size_t count)
         SHA384_Update(&hash->state.sha384, bytes, count);
 }
 
+// The digest; the state is used up.
+static void finish(struct tlc_hash *hash, uint8_t *digest)
+{
+    if (hash->kind == TLC_HASH_SHA256)
+        SHA256_Final(digest, &hash->state.sha256);
+    else
+        SHA384_Final(digest, &hash->state.sha384);
+}
+
+// An assignment would carry the larger state of SHA-384 along every time.
+static void copy(struct tlc_hash *to, const struct tlc_hash *from)
+{
+    to->kind = from->kind;
+    if (from->kind == TLC_HASH_SHA256)
+        to->state.sha256 = from->state.sha256;
+    else
+        to->state.sha384 = from->state.sha384;
+}
+
 void tlc_hash_snapshot(const struct tlc_hash *hash, uint8_t *digest)
 {
-    if (hash->kind == TLC_HASH_SHA256) {
-        SHA256_CTX copy = hash->state.sha256;
-        SHA256_Final(digest, &copy);
-    } else {
-        SHA512_CTX copy = hash->state.sha384;
-        SHA384_Final(digest, &copy);
-    }
+    struct tlc_hash end;
+    copy(&end, hash);
+    finish(&end, digest);
 }
 
 static void absorb_pad(struct tlc_hash *hash, enum tlc_hash_kind kind, const uint8_t *key,
@@ -62,7 +77,7 @@ void tlc_hmac_key_init(struct tlc_hmac_key *key, enum tlc_hash_kind kind, const 
         struct tlc_hash hash;
         tlc_hash_init(&hash, kind);
         tlc_hash_update(&hash, secret, count);
-        tlc_hash_snapshot(&hash, block);
+        finish(&hash, block);
     } else if (count > 0) {
         memcpy(block, secret, count);
     }
@@ -73,12 +88,13 @@ void tlc_hmac_key_init(struct tlc_hmac_key *key, enum tlc_hash_kind kind, const 
 void tlc_hmac(const struct tlc_hmac_key *key, const uint8_t *bytes, size_t count, uint8_t *mac)
 {
     uint8_t digest[TLC_HASH_MAX_BYTES];
-    struct tlc_hash hash = key->inner;
+    struct tlc_hash hash;
+    copy(&hash, &key->inner);
     tlc_hash_update(&hash, bytes, count);
-    tlc_hash_snapshot(&hash, digest);
-    hash = key->outer;
+    finish(&hash, digest);
+    copy(&hash, &key->outer);
     tlc_hash_update(&hash, digest, tlc_hash_bytes(hash.kind));
-    tlc_hash_snapshot(&hash, mac);
+    finish(&hash, mac);
 }
 
 void tlc_expand_label(const struct tlc_hmac_key *secret, const char *label, const uint8_t *context,
