@@ -60,6 +60,8 @@ static enum tlc_status complete_options(struct tlc_load_options *options)
     target->trust_pem = options->trust_pem;
     target->client_chain_pem = options->client_chain_pem;
     target->client_key_pem = options->client_key_pem;
+    if (target->engine == TLC_ENGINE_TCP && !options->tickets_known)
+        target->tickets_expected = target->floor.ticket_bytes > 0;
     if (!options->slice.duration_us && !options->slice.count)
         options->slice.duration_us = 2000000;
     expect_what_was_asked(options);
@@ -82,16 +84,31 @@ static enum tlc_status warm_up(const struct tlc_load_options *options, struct tl
     return status;
 }
 
+// Handshakes that bring the tickets which the load begins with.
+static enum tlc_status gather_tickets(const struct tlc_load_options *options,
+                                      struct tlc_target *target, struct tlc_error *error)
+{
+    struct tlc_slice_options slice = options->slice;
+    struct tlc_counters counters;
+    slice.duration_us = 0;
+    slice.count = slice.concurrency;
+    slice.keep_latencies = false;
+    enum tlc_status status = tlc_target_slice(target, &slice, &counters, error);
+    if (status == TLC_OK)
+        tlc_counters_free(&counters);
+    return status;
+}
+
 static enum tlc_status run(const struct tlc_load_options *options, struct tlc_target *target,
                            struct tlc_counters *counters, struct tlc_error *error)
 {
-    unsigned tickets;
     enum tlc_status status = tlc_target_check(target, &options->slice, error);
-    if (status == TLC_OK && !options->tickets_known && options->target.stop == TLC_STOP_COMPLETE) {
-        status = tlc_target_count_tickets(target, &tickets, error);
-        if (status == TLC_OK)
-            tlc_target_set_tickets_expected(target, tickets);
-    }
+    bool tls = options->target.engine != TLC_ENGINE_TCP;
+    if (status == TLC_OK && !options->tickets_known && tls &&
+        options->target.stop == TLC_STOP_COMPLETE)
+        status = tlc_target_count_tickets(target, NULL, NULL, error);
+    if (status == TLC_OK && options->target.resume_ratio > 0)
+        status = gather_tickets(options, target, error);
     if (status == TLC_OK && options->warm_up_us)
         status = warm_up(options, target, error);
     return status == TLC_OK ? tlc_target_slice(target, &options->slice, counters, error) : status;
@@ -147,16 +164,32 @@ static int serve_control(struct tlc_error *error)
     return TLC_OK;
 }
 
+static void say_ready(void *listen_address)
+{
+    printf("listening on %s\n", (const char *)listen_address);
+    fflush(stdout);
+}
+
+static int serve_floor(struct tlc_load_options *options)
+{
+    if (tlc_floor_serve(options->floor_listen, options->burn_us, say_ready,
+                        (void *)(uintptr_t)options->floor_listen, &options->error) != TLC_OK)
+        return tlc_report_error(&options->error);
+    return TLC_OK;
+}
+
 int tlc_cmd_load(int argc, char **argv)
 {
     struct tlc_load_options options = {
-        .target = {.verify_every = 1000},
+        .target = {.verify_every = 1000, .floor = {230, 900, 80, 0}},
         .slice = {.concurrency = 128, .keep_latencies = true},
     };
     argp_err_exit_status = TLC_USAGE;
     argp_parse(&tlc_load_argp, argc, argv, 0, NULL, &options);
     heed_interrupts();
-    int code = options.control ? serve_control(&options.error) : load(&options);
+    int code = options.control        ? serve_control(&options.error)
+               : options.floor_listen ? serve_floor(&options)
+                                      : load(&options);
     tlc_load_options_free(&options);
     return code;
 }

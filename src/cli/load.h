@@ -16,6 +16,8 @@ struct tlc_load_options {
     char *trust_pem, *client_chain_pem, *client_key_pem;
     uint64_t warm_up_us;
     bool tickets_known, json, control;
+    const char *floor_listen; // serve the TCP floor there instead
+    unsigned burn_us;
     struct tlc_error error;
 };
 

@@ -43,6 +43,9 @@ enum {
     KEY_BATCH,
     KEY_FRESH,
     KEY_PUBLIC,
+    KEY_BYTES,
+    KEY_FLOOR,
+    KEY_BURN_US,
     KEY_CONTROL,
     KEY_JSON
 };
@@ -61,7 +64,9 @@ static const struct argp_option argp_options[] = {
     {"timeout", KEY_TIMEOUT, "TIME", 0, "Give a connection up after this long (default 10s)", 1},
     {NULL, 0, NULL, 0, "What a handshake is:", 2},
     {"engine", KEY_ENGINE, "NAME", 0,
-     "lean: TLS 1.3 at a fraction of a library's cost (default); full: a TLS library", 2},
+     "lean: TLS 1.3 at a fraction of a library's cost (default); full: a TLS library; tcp: no TLS, "
+     "the same bytes",
+     2},
     {"stack", KEY_STACK, "NAME", 0, "The library of engine full (default openssl)", 2},
     {"share", KEY_SHARE, "HOW", 0,
      "Key shares of engine lean: honest (a new one each time, default), reused, cheap", 2},
@@ -100,6 +105,14 @@ static const struct argp_option argp_options[] = {
     {"fresh-sockets", KEY_FRESH, NULL, 0, "A new socket for every connection", 5},
     {"allow-public", KEY_PUBLIC, NULL, 0,
      "Allow addresses other than loopback, private and link-local; needs --rate", 5},
+    {NULL, 0, NULL, 0, "The TCP floor (what the kernel costs without TLS):", 7},
+    {"bytes", KEY_BYTES, "A:B:C[:D]", 0,
+     "Engine tcp: bytes of ClientHello, server's flight, Finished and tickets (default "
+     "230:900:80:0)",
+     7},
+    {"serve-floor", KEY_FLOOR, "ADDR:PORT", 0, "Be the server for engine tcp, until interrupted",
+     7},
+    {"burn-us", KEY_BURN_US, "N", 0, "Its CPU for each connection, in place of a handshake's", 7},
     {NULL, 0, NULL, 0, "Output:", 6},
     {"json", KEY_JSON, NULL, 0, "One JSON document on standard output", 6},
     {"control", KEY_CONTROL, NULL, 0, "Take control messages on descriptor 3", 6},
@@ -147,6 +160,20 @@ static enum tlc_status parse_hash(const char *text, struct tlc_expectation *expe
                : tlc_fail(error, TLC_USAGE, "--cert-sha256: '%s': not 64 hexadecimal digits", text);
 }
 
+static enum tlc_status parse_bytes(const char *text, struct tlc_floor *floor,
+                                   struct tlc_error *error)
+{
+    int used = 0;
+    *floor = (struct tlc_floor){0};
+    int found =
+        sscanf(text, "%6u:%6u:%6u%n:%6u%n", &floor->client_hello_bytes, &floor->server_flight_bytes,
+               &floor->finished_bytes, &used, &floor->ticket_bytes, &used);
+    if (found < 3 || text[used])
+        return tlc_fail(error, TLC_USAGE,
+                        "--bytes: '%s': not three or four counts, for example 230:900:80:0", text);
+    return TLC_OK;
+}
+
 static enum tlc_status parse_version(const char *text, struct tlc_target_options *target,
                                      struct tlc_error *error)
 {
@@ -190,6 +217,10 @@ static enum tlc_status parse_numbers(int key, const char *text, struct tlc_load_
         return status;
     case KEY_ECHO:
         return tlc_parse_number("--echo", text, 1, 65536, &target->echo_bytes, error);
+    case KEY_BURN_US:
+        status = tlc_parse_number("--burn-us", text, 0, 100000, &value, error);
+        options->burn_us = (unsigned)value;
+        return status;
     case KEY_PADDING:
         return tlc_parse_number("--padding", text, 0, 16000, &target->padding_bytes, error);
     case KEY_SPLIT:
@@ -204,7 +235,7 @@ static enum tlc_status parse_numbers(int key, const char *text, struct tlc_load_
 static enum tlc_status parse_words(int key, const char *text, struct tlc_target_options *target,
                                    struct tlc_error *error)
 {
-    static const char *const engines[] = {"lean", "full", NULL};
+    static const char *const engines[] = {"lean", "full", "tcp", NULL};
     static const char *const shares[] = {"honest", "reused", "cheap", NULL};
     static const char *const stops[] = {"complete", "after-client-hello", "after-server-flight",
                                         NULL};
@@ -283,6 +314,8 @@ static enum tlc_status parse_lists(int key, const char *text, struct tlc_load_op
         return tlc_read_text(text, &options->client_chain_pem, error);
     case KEY_CLIENT_KEY:
         return tlc_read_text(text, &options->client_key_pem, error);
+    case KEY_BYTES:
+        return parse_bytes(text, &target->floor, error);
     case KEY_CERT_SHA256:
         return parse_hash(text, &target->expect, error);
     case KEY_VERSION:
@@ -316,6 +349,9 @@ static void set_switch(int key, const char *text, struct tlc_load_options *optio
     case KEY_PUBLIC:
         options->target.allow_public = true;
         break;
+    case KEY_FLOOR:
+        options->floor_listen = text;
+        break;
     case KEY_CONTROL:
         options->control = true;
         break;
@@ -338,6 +374,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     case KEY_VERIFY_EVERY:
     case KEY_ECHO:
     case KEY_PADDING:
+    case KEY_BURN_US:
     case KEY_SPLIT:
         status = parse_numbers(key, text, options, error);
         break;
@@ -361,6 +398,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     case KEY_CLIENT_CERT:
     case KEY_CLIENT_KEY:
     case KEY_CERT_SHA256:
+    case KEY_BYTES:
     case KEY_VERSION:
     case KEY_RESUME:
     case KEY_RATE:

@@ -1,5 +1,6 @@
 // What `tlscost load` prints.
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -39,6 +40,15 @@ static double rate_of(const struct tlc_counters *counters)
     return counters->window_s > 0 ? (double)counters->in_window / counters->window_s : 0;
 }
 
+// More than 1 % of all, and more than the rounding of a few handshakes.
+static bool resumption_differs(const struct tlc_load_options *options,
+                               const struct tlc_counters *counters)
+{
+    double asked = options->target.resume_ratio * (double)counters->handshakes;
+    double off = fabs((double)counters->resumed - asked);
+    return off > 0.01 * (double)counters->handshakes && off >= 2;
+}
+
 void tlc_load_verdict(const struct tlc_load_options *options, const struct tlc_counters *counters,
                       char *why, size_t capacity)
 {
@@ -58,6 +68,11 @@ void tlc_load_verdict(const struct tlc_load_options *options, const struct tlc_c
         snprintf(why, capacity,
                  "%" PRIu64 " handshakes offered a ticket, the server resumed %" PRIu64,
                  counters->offered, counters->resumed);
+    else if (resumption_differs(options, counters))
+        snprintf(why, capacity,
+                 "%" PRIu64 " of %" PRIu64 " handshakes were resumed, asked was a share of %g; the "
+                 "server gives too few tickets, or they do not live long enough",
+                 counters->resumed, counters->handshakes, options->target.resume_ratio);
 }
 
 static void print_words(const char *label, const json_t *counts)
@@ -110,8 +125,10 @@ void tlc_load_print(const struct tlc_load_options *options, const struct tlc_tar
 {
     double each = counters->handshakes ? 1.0 / (double)counters->handshakes : 0;
     print_head(options, target);
-    printf("  %" PRIu64 " handshakes, %.0f a second over %.3f s; %" PRIu64 " resumed\n",
-           counters->handshakes, rate_of(counters), counters->window_s, counters->resumed);
+    printf("  %" PRIu64 " handshakes, %.0f a second over %.3f s; %" PRIu64 " resumed of %" PRIu64
+           " that offered a ticket\n",
+           counters->handshakes, rate_of(counters), counters->window_s, counters->resumed,
+           counters->offered);
     if (counters->stopped)
         printf("  %" PRIu64 " stopped on purpose\n", counters->stopped);
     if (options->slice.rate > 0)

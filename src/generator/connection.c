@@ -109,13 +109,22 @@ static void count_tickets(struct tlc_load_connection *connection)
     connection->tickets_counted = tickets;
 }
 
+static unsigned tickets_expected(const struct tlc_load_connection *connection)
+{
+    const struct tlc_life *life = connection->life;
+    if (life->tickets_expected == life->tickets_expected_resumed)
+        return life->tickets_expected;
+    return connection->session->kind->resumed(connection->session) ? life->tickets_expected_resumed
+                                                                   : life->tickets_expected;
+}
+
 // The handshake is finished: waits for what was asked for behind it, then ends.
 static enum tlc_ask settle(struct tlc_load_connection *connection)
 {
     const struct tlc_life *life = connection->life;
     count_tickets(connection);
     connection->phase = TLC_PHASE_SETTLE;
-    if (connection->tickets_counted < life->tickets_expected)
+    if (connection->tickets_counted < tickets_expected(connection))
         return TLC_ASK_RECEIVE;
     if (life->echo_bytes) {
         size_t count;
@@ -277,8 +286,8 @@ bool tlc_load_connection_waits_after_output(const struct tlc_load_connection *co
     case TLC_PHASE_HANDSHAKE:
         return true;
     case TLC_PHASE_FINISH:
-        return life->echo_bytes ||
-               connection->session->kind->tickets(connection->session) < life->tickets_expected;
+        return life->echo_bytes || connection->session->kind->tickets(connection->session) <
+                                       tickets_expected(connection);
     default:
         return false;
     }

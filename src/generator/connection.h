@@ -20,7 +20,7 @@ enum tlc_ask {
 struct tlc_life {
     enum tlc_close close;
     enum tlc_tls13_stop stop;
-    unsigned tickets_expected;
+    unsigned tickets_expected, tickets_expected_resumed;
     const uint8_t *echo; // echo_bytes of application data
     size_t echo_bytes;
     size_t split_at, split_every;

@@ -124,13 +124,15 @@ static enum tlc_status count_tickets(struct serving *serving, const json_t *requ
                                      struct tlc_error *error)
 {
     struct prepared *prepared;
-    unsigned tickets;
+    unsigned tickets, resumed;
     if (find_target(serving, request, &prepared, error) != TLC_OK)
         return TLC_USAGE;
-    enum tlc_status status = tlc_target_count_tickets(prepared->target, &tickets, error);
-    if (status == TLC_OK)
-        json_object_set_new(answer, "tickets", json_integer(tickets));
-    return status;
+    enum tlc_status status = tlc_target_count_tickets(prepared->target, &tickets, &resumed, error);
+    if (status != TLC_OK)
+        return status;
+    json_object_set_new(answer, "tickets", json_integer(tickets));
+    json_object_set_new(answer, "resumed_tickets", json_integer(resumed));
+    return TLC_OK;
 }
 
 static enum tlc_status release(struct serving *serving, const json_t *request, json_t *answer,

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "generator/generator.h"
+#include "generator/resumption.h"
 
 enum tlc_session_state {
     TLC_SESSION_WAIT,    // needs bytes from the server
@@ -31,6 +32,7 @@ struct tlc_engine_kind;
 // Settings and tickets of one event loop; its sessions share it.
 struct tlc_engine_context {
     const struct tlc_engine_kind *kind;
+    struct tlc_resumption resumption; // set by the lane before each slice
 };
 
 // One connection's TLS client, used again for the next connection.
@@ -60,6 +62,7 @@ struct tlc_engine_kind {
                                     uint64_t now_ms);
     bool (*hello_seen)(const struct tlc_session *session);
     bool (*facts)(struct tlc_session *session, struct tlc_facts *facts); // after DONE
+    bool (*resumed)(struct tlc_session *session);                        // the same
     unsigned (*tickets)(struct tlc_session *session);
     // A short stable word for counting.
     void (*failure)(const struct tlc_session *session, char kind[TLC_FAILURE_BYTES]);
@@ -69,6 +72,6 @@ struct tlc_engine_kind {
     bool (*close)(struct tlc_session *session);
 };
 
-extern const struct tlc_engine_kind tlc_engine_lean, tlc_engine_full;
+extern const struct tlc_engine_kind tlc_engine_lean, tlc_engine_full, tlc_engine_tcp;
 
 #endif

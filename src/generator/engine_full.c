@@ -6,7 +6,13 @@
 
 #include "generator/engine.h"
 
-enum { OUTPUT_BYTES = 16384, RECEIVED_BYTES = 65536 };
+enum { OUTPUT_BYTES = 16384, RECEIVED_BYTES = 65536, SESSIONS_KEPT = 8192, SESSION_BYTES = 32768 };
+
+// A session as the library serialises it.
+struct exported {
+    uint8_t *bytes;
+    size_t count;
+};
 
 struct full_context {
     struct tlc_engine_context base;
@@ -14,6 +20,8 @@ struct full_context {
     struct tlc_stack_context *settings;
     char *server_name;
     bool hash_certificate;
+    struct exported *sessions; // NULL: nothing is to be resumed
+    struct tlc_ticket_places places;
 };
 
 struct full_session {
@@ -22,7 +30,8 @@ struct full_session {
     struct tlc_stack_connection *connection;
     struct tlc_stack_error error;
     struct tlc_stack_evidence evidence;
-    bool done, hello_seen;
+    bool done, hello_seen, evidence_known;
+    size_t tickets_kept;
     uint8_t certificate_sha256[32];
     size_t output_from, output_to, received;
     uint8_t output[OUTPUT_BYTES];
@@ -83,6 +92,17 @@ static enum tlc_status refuse_lean_only(const struct tlc_target_options *options
                     what);
 }
 
+static void full_context_free(struct tlc_engine_context *context)
+{
+    struct full_context *mine = (struct full_context *)context;
+    for (size_t i = 0; i < mine->places.capacity && mine->sessions; i++)
+        free(mine->sessions[i].bytes);
+    free(mine->sessions);
+    mine->stack->context_free(mine->settings);
+    free(mine->server_name);
+    free(mine);
+}
+
 static enum tlc_status full_context_new(const struct tlc_target_options *options,
                                         struct tlc_engine_context **context,
                                         struct tlc_error *error)
@@ -93,6 +113,10 @@ static enum tlc_status full_context_new(const struct tlc_target_options *options
     if (status != TLC_OK)
         return status;
     const struct tlc_stack *stack = options->plugin->stack;
+    if (options->resume_ratio > 0 && (!stack->session_export || !stack->tickets_received))
+        return tlc_fail(error, TLC_USAGE,
+                        "target: engine full: stack %s: it cannot export sessions to resume",
+                        options->plugin->id);
     if (!stack->connection_on_memory || !stack->memory_feed || !stack->memory_take)
         return tlc_fail(error, TLC_USAGE,
                         "target: engine full: stack %s: it has no memory transport, which the "
@@ -108,23 +132,18 @@ static enum tlc_status full_context_new(const struct tlc_target_options *options
     made->settings = settings_new(stack, options, &why);
     if (options->server_name)
         made->server_name = strdup(options->server_name);
-    if (!made->settings || (options->server_name && !made->server_name)) {
-        stack->context_free(made->settings);
-        free(made->server_name);
-        free(made);
+    if (options->resume_ratio > 0) {
+        made->places.capacity = SESSIONS_KEPT;
+        made->sessions = calloc(SESSIONS_KEPT, sizeof *made->sessions);
+    }
+    if (!made->settings || (options->server_name && !made->server_name) ||
+        (options->resume_ratio > 0 && !made->sessions)) {
+        full_context_free(&made->base);
         return tlc_fail(error, TLC_USAGE, "target: engine full: stack %s: %s", options->plugin->id,
                         *why.text ? why.text : "no context could be made");
     }
     *context = &made->base;
     return TLC_OK;
-}
-
-static void full_context_free(struct tlc_engine_context *context)
-{
-    struct full_context *mine = (struct full_context *)context;
-    mine->stack->context_free(mine->settings);
-    free(mine->server_name);
-    free(mine);
 }
 
 static struct tlc_session *full_session_new(struct tlc_engine_context *context)
@@ -188,18 +207,53 @@ static enum tlc_session_state advance(struct full_session *session)
     return read_all(session);
 }
 
+// Keeps the session once another ticket has arrived; before that there is nothing to resume.
+static void keep_session(struct full_session *session)
+{
+    struct full_context *context = session->context;
+    const struct tlc_stack *stack = context->stack;
+    size_t tickets = stack->tickets_received(session->connection);
+    if (tickets <= session->tickets_kept)
+        return;
+    session->tickets_kept = tickets;
+    uint8_t bytes[SESSION_BYTES];
+    size_t count = stack->session_export(session->connection, bytes, sizeof bytes);
+    uint8_t *copy = count ? malloc(count) : NULL;
+    if (!copy)
+        return;
+    memcpy(copy, bytes, count);
+    struct exported *place = &context->sessions[tlc_ticket_place_new(&context->places)];
+    free(place->bytes);
+    *place = (struct exported){.bytes = copy, .count = count};
+}
+
+static struct exported *choose_session(struct full_context *context)
+{
+    size_t place;
+    if (!context->sessions ||
+        !tlc_resumption_due(&context->base.resumption, context->places.count) ||
+        !tlc_ticket_place_newest(&context->places, &place))
+        return NULL;
+    return &context->sessions[place];
+}
+
 static enum tlc_session_state full_start(struct tlc_session *session, uint64_t now_ms,
                                          bool *offered)
 {
     (void)now_ms;
-    *offered = false;
     struct full_session *mine = full(session);
     const struct tlc_stack *stack = mine->context->stack;
     stack->connection_free(mine->connection);
-    mine->done = mine->hello_seen = false;
-    mine->output_from = mine->output_to = mine->received = 0;
+    mine->done = mine->hello_seen = mine->evidence_known = false;
+    mine->output_from = mine->output_to = mine->received = mine->tickets_kept = 0;
     mine->error.text[0] = '\0';
-    const struct tlc_stack_connection_options options = {.server_name = mine->context->server_name};
+    const struct exported *old = choose_session(mine->context);
+    *offered = old != NULL;
+    const struct tlc_stack_connection_options options = {
+        .server_name = mine->context->server_name,
+        .session = old ? old->bytes : NULL,
+        .session_bytes = old ? old->count : 0,
+    };
     mine->connection = stack->connection_on_memory(mine->context->settings, &options, &mine->error);
     return mine->connection ? advance(mine) : TLC_SESSION_FAILED;
 }
@@ -229,7 +283,10 @@ static enum tlc_session_state full_input(struct tlc_session *session, const uint
     mine->hello_seen = true;
     if (!mine->context->stack->memory_feed(mine->connection, bytes, count))
         return TLC_SESSION_FAILED;
-    return advance(mine);
+    enum tlc_session_state state = advance(mine);
+    if (mine->context->sessions && state == TLC_SESSION_DONE)
+        keep_session(mine);
+    return state;
 }
 
 static bool full_hello_seen(const struct tlc_session *session)
@@ -237,11 +294,24 @@ static bool full_hello_seen(const struct tlc_session *session)
     return full(session)->hello_seen;
 }
 
+static bool know_evidence(struct full_session *session)
+{
+    if (!session->evidence_known)
+        session->evidence_known =
+            session->context->stack->evidence(session->connection, &session->evidence);
+    return session->evidence_known;
+}
+
+static bool full_resumed(struct tlc_session *session)
+{
+    return know_evidence(full(session)) && full(session)->evidence.resumed;
+}
+
 static bool full_facts(struct tlc_session *session, struct tlc_facts *facts)
 {
     struct full_session *mine = full(session);
-    struct tlc_stack_evidence *evidence = &mine->evidence;
-    if (!mine->context->stack->evidence(mine->connection, evidence))
+    const struct tlc_stack_evidence *evidence = &mine->evidence;
+    if (!know_evidence(mine))
         return false;
     *facts = (struct tlc_facts){
         .version = evidence->version,
@@ -315,6 +385,7 @@ const struct tlc_engine_kind tlc_engine_full = {
     .input = full_input,
     .hello_seen = full_hello_seen,
     .facts = full_facts,
+    .resumed = full_resumed,
     .tickets = full_tickets,
     .failure = full_failure,
     .write = full_write,

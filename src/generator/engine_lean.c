@@ -6,9 +6,13 @@
 #include "base/names.h"
 #include "generator/engine.h"
 
+enum { TICKETS_KEPT = 8192 };
+
 struct lean_context {
     struct tlc_engine_context base;
     struct tlc_tls13_config *config;
+    struct tlc_tls13_ticket *tickets; // NULL: nothing is to be resumed
+    struct tlc_ticket_places places;
 };
 
 struct lean_session {
@@ -25,6 +29,14 @@ static struct lean_session *lean(const struct tlc_session *session)
 static const uint16_t default_groups[] = {TLC_GROUP_X25519};
 static const uint16_t default_ciphers[] = {TLC_AES_128_GCM_SHA256, TLC_AES_256_GCM_SHA384,
                                            TLC_CHACHA20_POLY1305_SHA256};
+
+static void lean_context_free(struct tlc_engine_context *context)
+{
+    struct lean_context *mine = (struct lean_context *)context;
+    tlc_tls13_config_free(mine->config);
+    free(mine->tickets);
+    free(mine);
+}
 
 static enum tlc_status lean_context_new(const struct tlc_target_options *options,
                                         struct tlc_engine_context **context,
@@ -51,19 +63,17 @@ static enum tlc_status lean_context_new(const struct tlc_target_options *options
         return tlc_fail(error, TLC_ENVIRONMENT, "target: out of memory");
     made->base.kind = &tlc_engine_lean;
     enum tlc_status status = tlc_tls13_config_new(&tls13, &made->config, error);
-    if (status != TLC_OK) {
-        free(made);
-        return status;
+    if (status == TLC_OK && options->resume_ratio > 0) {
+        made->places.capacity = TICKETS_KEPT;
+        made->tickets = calloc(TICKETS_KEPT, sizeof *made->tickets);
+        if (!made->tickets)
+            status = tlc_fail(error, TLC_ENVIRONMENT, "target: out of memory");
     }
-    *context = &made->base;
-    return TLC_OK;
-}
-
-static void lean_context_free(struct tlc_engine_context *context)
-{
-    struct lean_context *mine = (struct lean_context *)context;
-    tlc_tls13_config_free(mine->config);
-    free(mine);
+    if (status == TLC_OK)
+        *context = &made->base;
+    else
+        lean_context_free(&made->base);
+    return status;
 }
 
 static struct tlc_session *lean_session_new(struct tlc_engine_context *context)
@@ -101,12 +111,42 @@ static enum tlc_session_state state_of(enum tlc_tls13_state state)
     return TLC_SESSION_FAILED;
 }
 
+// The newest ticket that the server still honours; NULL when there is none. It is not offered
+// again.
+static const struct tlc_tls13_ticket *take_ticket(struct lean_context *context, uint64_t now_ms)
+{
+    size_t place;
+    while (tlc_ticket_place_newest(&context->places, &place))
+        if (tlc_tls13_ticket_fresh(&context->tickets[place], now_ms))
+            return &context->tickets[place];
+    return NULL;
+}
+
+static void keep_tickets(struct lean_session *session)
+{
+    struct lean_context *context = session->context;
+    struct tlc_tls13_ticket ticket;
+    while (tlc_tls13_take_ticket(session->client, &ticket))
+        context->tickets[tlc_ticket_place_new(&context->places)] = ticket;
+}
+
+static const struct tlc_tls13_ticket *choose_ticket(struct lean_context *context, uint64_t now_ms)
+{
+    if (!context->tickets || !tlc_resumption_due(&context->base.resumption, context->places.count))
+        return NULL;
+    const struct tlc_tls13_ticket *ticket = take_ticket(context, now_ms);
+    if (!ticket)
+        context->base.resumption.owed += 1; // only stale ones were left
+    return ticket;
+}
+
 static enum tlc_session_state lean_start(struct tlc_session *session, uint64_t now_ms,
                                          bool *offered)
 {
     struct lean_session *mine = lean(session);
-    *offered = false;
-    if (tlc_tls13_start(mine->client, mine->context->config, NULL, now_ms, NULL) != TLC_OK)
+    const struct tlc_tls13_ticket *ticket = choose_ticket(mine->context, now_ms);
+    *offered = ticket != NULL;
+    if (tlc_tls13_start(mine->client, mine->context->config, ticket, now_ms, NULL) != TLC_OK)
         return TLC_SESSION_FAILED;
     return state_of(tlc_tls13_state(mine->client));
 }
@@ -124,7 +164,16 @@ static void lean_output_sent(struct tlc_session *session, size_t count)
 static enum tlc_session_state lean_input(struct tlc_session *session, const uint8_t *bytes,
                                          size_t count, uint64_t now_ms)
 {
-    return state_of(tlc_tls13_input(lean(session)->client, bytes, count, now_ms));
+    struct lean_session *mine = lean(session);
+    enum tlc_tls13_state state = tlc_tls13_input(mine->client, bytes, count, now_ms);
+    if (mine->context->tickets && state == TLC_TLS13_DONE)
+        keep_tickets(mine);
+    return state_of(state);
+}
+
+static bool lean_resumed(struct tlc_session *session)
+{
+    return tlc_tls13_evidence(lean(session)->client)->resumed;
 }
 
 static bool lean_hello_seen(const struct tlc_session *session)
@@ -196,6 +245,7 @@ const struct tlc_engine_kind tlc_engine_lean = {
     .input = lean_input,
     .hello_seen = lean_hello_seen,
     .facts = lean_facts,
+    .resumed = lean_resumed,
     .tickets = lean_tickets,
     .failure = lean_failure,
     .write = lean_write,

@@ -12,7 +12,16 @@
 #include "stacks/loader.h"
 #include "tls13/client.h"
 
-enum tlc_engine { TLC_ENGINE_LEAN, TLC_ENGINE_FULL };
+enum tlc_engine {
+    TLC_ENGINE_LEAN,
+    TLC_ENGINE_FULL,
+    TLC_ENGINE_TCP // no TLS: the byte counts of a handshake, against tlc_floor_serve
+};
+
+// Bytes of a handshake by sender and turn.
+struct tlc_floor {
+    uint32_t client_hello_bytes, server_flight_bytes, finished_bytes, ticket_bytes;
+};
 enum tlc_loop_choice {
     TLC_LOOP_AUTO, // io_uring where the kernel gives it, else epoll
     TLC_LOOP_EPOLL,
@@ -48,8 +57,11 @@ struct tlc_target_options {
     unsigned psk_modes;    // TLC_PSK_* bits; 0: psk_dhe_ke, as ordinary clients
     enum tlc_close close;
     unsigned tickets_expected; // tickets to read before closing (the probe tells); 0: none
-    size_t echo_bytes;         // application data sent, echoed and compared after the handshake
-    unsigned timeout_ms;       // of one handshake; 0: 10 000
+    // The same after a resumed handshake, where servers often send fewer; not known: 1, if any.
+    unsigned tickets_expected_resumed;
+    bool tickets_resumed_known;
+    size_t echo_bytes;   // application data sent, echoed and compared after the handshake
+    unsigned timeout_ms; // of one handshake; 0: 10 000
     struct tlc_expectation expect;
     enum tlc_loop_choice loop;
     unsigned threads;       // event loops, each in a thread of its own; 0: 1
@@ -59,6 +71,7 @@ struct tlc_target_options {
     size_t padding_bytes;   // lean: ClientHello padding (RFC 7685)
     size_t split_at;        // the ClientHello in two writes, the first of this many bytes; 0: no
     size_t split_every;     // the ClientHello in writes of this many bytes; 0: no
+    struct tlc_floor floor; // engine tcp
 };
 
 struct tlc_slice_options {
@@ -121,11 +134,12 @@ enum tlc_status tlc_target_check(const struct tlc_target *target,
 enum tlc_status tlc_target_slice(struct tlc_target *target, const struct tlc_slice_options *slice,
                                  struct tlc_counters *counters,
                                  struct tlc_error *error) TLC_CHECKED;
-// Makes one connection that ends in order and counts the tickets the server sends in it, for
-// `tickets_expected`. A failed handshake is an error that names its kind.
+// Makes one connection that ends in order, counts the tickets the server sends in it, and from then
+// on waits for so many; with a resumption ratio the same for a resumed one. Either pointer may be
+// NULL. A failed handshake is an error that names its kind.
 enum tlc_status tlc_target_count_tickets(struct tlc_target *target, unsigned *tickets,
+                                         unsigned *resumed_tickets,
                                          struct tlc_error *error) TLC_CHECKED;
-void tlc_target_set_tickets_expected(struct tlc_target *target, unsigned tickets);
 // What a result keeps of how the load was made: {engine, loop, threads, share, close, ...}. The
 // caller owns the reference.
 json_t *tlc_target_describe(const struct tlc_target *target);
@@ -135,6 +149,11 @@ void tlc_generator_interrupt(void);
 // The generator as a child of the orchestrator: serves control messages on `control` until "stop"
 // or the peer's end (docs/control.md): prepare, slice, release, stop.
 enum tlc_status tlc_generator_serve(int control, struct tlc_error *error) TLC_CHECKED;
+// Serves the TCP floor on a near address, in the calling thread, until tlc_generator_interrupt.
+// `burn_us` of CPU stand in for each handshake's. `ready` (may be NULL) is called when it listens.
+enum tlc_status tlc_floor_serve(const char *listen_address, unsigned burn_us,
+                                void (*ready)(void *user), void *user,
+                                struct tlc_error *error) TLC_CHECKED;
 // A target's options as JSON and back, for "prepare". Strings from JSON live as long as `json`.
 json_t *tlc_target_options_to_json(const struct tlc_target_options *options);
 enum tlc_status tlc_target_options_from_json(const json_t *json, struct tlc_target_options *options,

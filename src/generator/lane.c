@@ -7,11 +7,33 @@
 #include "generator/interrupt.h"
 #include "measure/clock.h"
 
-enum { DEFAULT_TIMEOUT_MS = 10000, DEFAULT_BATCH = 16, DEFAULT_BATCH_WAIT_US = 6000 };
+enum {
+    DEFAULT_TIMEOUT_MS = 10000,
+    DEFAULT_BATCH = 16,
+    DEFAULT_BATCH_WAIT_US = 6000,
+    OPEN_AT_ONCE = 512,
+    OPEN_MORE_EACH_MS = 8
+};
 
 static const struct tlc_engine_kind *engine_of(enum tlc_engine engine)
 {
-    return engine == TLC_ENGINE_FULL ? &tlc_engine_full : &tlc_engine_lean;
+    switch (engine) {
+    case TLC_ENGINE_FULL:
+        return &tlc_engine_full;
+    case TLC_ENGINE_TCP:
+        return &tlc_engine_tcp;
+    case TLC_ENGINE_LEAN:
+        break;
+    }
+    return &tlc_engine_lean;
+}
+
+static unsigned tickets_after_resumption(const struct tlc_target_options *target)
+{
+    if (target->tickets_resumed_known)
+        return target->tickets_expected_resumed;
+    // Servers that renew tickets send one at least.
+    return target->resume_ratio > 0 && target->tickets_expected > 1 ? 1 : target->tickets_expected;
 }
 
 static void life_set_up(struct tlc_lane *lane)
@@ -22,6 +44,7 @@ static void life_set_up(struct tlc_lane *lane)
         .close = target->close,
         .stop = target->stop,
         .tickets_expected = target->tickets_expected,
+        .tickets_expected_resumed = tickets_after_resumption(target),
         .echo = lane->options.echo,
         .echo_bytes = target->echo_bytes,
         .split_at = target->split_at,
@@ -141,6 +164,8 @@ enum tlc_status tlc_lane_prepare(struct tlc_lane *lane, const struct tlc_slice_o
     lane->batch_wait_ns =
         (uint64_t)(slice->batch_wait_us ? slice->batch_wait_us : DEFAULT_BATCH_WAIT_US) * 1000;
     life_set_up(lane);
+    lane->context->resumption =
+        (struct tlc_resumption){.ratio = lane->options.target->resume_ratio};
     return lane->kind->prepare(lane->loop, error);
 }
 
@@ -182,11 +207,21 @@ enum tlc_status tlc_lane_run(struct tlc_lane *lane, const struct tlc_slice_optio
     return tlc_tally_finish(&lane->tally, error);
 }
 
+// A crowd of connections is opened over some time, so that the server can take them from its accept
+// queue (4096 long at best) while it works: how many may be open `now_ns`.
+static unsigned may_be_open(const struct tlc_lane *lane, uint64_t now_ns)
+{
+    uint64_t since_ms = (now_ns - lane->pacer.begin_ns) / 1000000;
+    uint64_t allowed = OPEN_AT_ONCE + since_ms * OPEN_MORE_EACH_MS;
+    return allowed < lane->concurrency ? (unsigned)allowed : lane->concurrency;
+}
+
 struct tlc_load_connection *tlc_lane_start(struct tlc_lane *lane, uint64_t now_ns, unsigned *index,
                                            enum tlc_ask *ask)
 {
     uint64_t intended_ns;
-    if (!lane->idle_count || !tlc_pacer_take(&lane->pacer, now_ns, &intended_ns))
+    if (!lane->idle_count || tlc_lane_open(lane) >= may_be_open(lane, now_ns) ||
+        !tlc_pacer_take(&lane->pacer, now_ns, &intended_ns))
         return NULL;
     *index = lane->idle[--lane->idle_count];
     struct tlc_load_connection *connection = lane->connections[*index];
@@ -225,6 +260,8 @@ uint64_t tlc_lane_sleep_ns(const struct tlc_lane *lane, uint64_t now_ns)
     uint64_t until = lane->next_expiry_ns;
     if (lane->idle_count) {
         uint64_t next = tlc_pacer_next_ns(&lane->pacer, now_ns);
+        if (next < now_ns + 1000000 && tlc_lane_open(lane) >= may_be_open(lane, now_ns))
+            next = now_ns + 1000000; // when more may be open
         until = next < until ? next : until;
     }
     return until > now_ns ? until - now_ns : 0;

@@ -20,6 +20,7 @@ struct tlc_loop {
     int *fd;           // of each connection; -1: none
     enum tlc_ask *ask; // what each connection waits for
     unsigned fd_count;
+    int harvest; // events of the last wait
     uint8_t *buffer;
 };
 
@@ -222,13 +223,27 @@ static void expire(struct tlc_loop *loop, uint64_t now_ns)
     }
 }
 
+static struct timespec timespec_of(uint64_t ns)
+{
+    return (struct timespec){.tv_sec = (time_t)(ns / 1000000000),
+                             .tv_nsec = (long)(ns % 1000000000)};
+}
+
+// epoll cannot wait for a number of events, so a poor harvest is followed by a sleep outside of it,
+// from which the server's packets do not wake this thread.
 static int wait_for_events(struct tlc_loop *loop, struct epoll_event *events)
 {
     struct tlc_lane *lane = loop->lane;
     uint64_t sleep_ns = tlc_lane_sleep_ns(lane, tlc_now_ns());
-    const struct timespec timeout = {.tv_sec = (time_t)(sleep_ns / 1000000000),
-                                     .tv_nsec = (long)(sleep_ns % 1000000000)};
-    return epoll_pwait2(loop->epoll, events, EVENTS, &timeout, NULL);
+    uint64_t nap_ns = lane->batch_wait_ns / 3;
+    if (lane->batch > 1 && loop->harvest < (int)lane->batch && sleep_ns > nap_ns) {
+        const struct timespec nap = timespec_of(nap_ns);
+        clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL);
+        sleep_ns -= nap_ns;
+    }
+    const struct timespec timeout = timespec_of(sleep_ns);
+    loop->harvest = epoll_pwait2(loop->epoll, events, EVENTS, &timeout, NULL);
+    return loop->harvest;
 }
 
 static enum tlc_status epoll_run(struct tlc_loop *loop, struct tlc_error *error)

@@ -360,10 +360,9 @@ static void close_connection(struct tlc_loop *loop, unsigned index)
 static bool ends_with_output(const struct tlc_loop *loop, unsigned index, size_t count)
 {
     const struct tlc_load_connection *connection = loop->lane->connections[index];
-    const struct tlc_life *life = connection->life;
     return loop->chains && !loop->sockets.fresh && count <= FINISH_BYTES &&
-           connection->phase == TLC_PHASE_FINISH && life->close == TLC_CLOSE_RESET &&
-           !life->tickets_expected && !life->echo_bytes;
+           connection->phase == TLC_PHASE_FINISH && connection->life->close == TLC_CLOSE_RESET &&
+           !tlc_load_connection_waits_after_output(connection);
 }
 
 // The client's Finished is all that is left: it goes out in one chain with the next connection's

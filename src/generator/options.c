@@ -5,7 +5,7 @@
 #include "base/names.h"
 #include "generator/generator.h"
 
-static const char *const engines[] = {"lean", "full", NULL};
+static const char *const engines[] = {"lean", "full", "tcp", NULL};
 static const char *const shares[] = {"honest", "reused", "cheap", NULL};
 static const char *const stops[] = {"complete", "after-client-hello", "after-server-flight", NULL};
 static const char *const closes[] = {"reset", "fin", "close-notify", NULL};
@@ -40,8 +40,13 @@ static const struct {
           {"verify_every", OPTION(verify_every)},
           {"psk_modes", OPTION(psk_modes)},
           {"tickets_expected", OPTION(tickets_expected)},
+          {"tickets_expected_resumed", OPTION(tickets_expected_resumed)},
           {"timeout_ms", OPTION(timeout_ms)},
           {"threads", OPTION(threads)},
+          {"client_hello_bytes", OPTION(floor.client_hello_bytes)},
+          {"server_flight_bytes", OPTION(floor.server_flight_bytes)},
+          {"finished_bytes", OPTION(floor.finished_bytes)},
+          {"ticket_bytes", OPTION(floor.ticket_bytes)},
 },
   sizes[] =
       {
@@ -54,6 +59,7 @@ static const struct {
       {"allow_public", OPTION(allow_public)},
       {"fresh_sockets", OPTION(fresh_sockets)},
       {"wrong_share_first", OPTION(wrong_share_first)},
+      {"tickets_resumed_known", OPTION(tickets_resumed_known)},
 };
 
 #define LENGTH(array)             (sizeof(array) / sizeof *(array))

@@ -70,6 +70,10 @@ static enum tlc_status check_options(const struct tlc_target_options *options,
     if (!(options->resume_ratio >= 0 && options->resume_ratio <= 1))
         return tlc_fail(error, TLC_USAGE, "target: resumption ratio %g: not from 0 to 1",
                         options->resume_ratio);
+    if (options->engine == TLC_ENGINE_TCP &&
+        (options->echo_bytes || options->resume_ratio > 0 || options->close == TLC_CLOSE_NOTIFY))
+        return tlc_fail(error, TLC_USAGE,
+                        "target: engine tcp: it has no echo, no resumption and no close-notify");
     bool tls12_only = options->max_version && options->max_version < 0x0304;
     if (options->engine == TLC_ENGINE_LEAN && tls12_only)
         return tlc_fail(error, TLC_USAGE,
@@ -253,11 +257,6 @@ enum tlc_status tlc_target_slice(struct tlc_target *target, const struct tlc_sli
     return status;
 }
 
-void tlc_target_set_tickets_expected(struct tlc_target *target, unsigned tickets)
-{
-    target->options.tickets_expected = tickets;
-}
-
 static void first_error(const json_t *errors, char *kind, size_t capacity)
 {
     const char *key;
@@ -272,28 +271,50 @@ static void first_error(const json_t *errors, char *kind, size_t capacity)
     }
 }
 
-enum tlc_status tlc_target_count_tickets(struct tlc_target *target, unsigned *tickets,
-                                         struct tlc_error *error)
+static enum tlc_status count_once(struct tlc_target *target, double resume_ratio,
+                                  struct tlc_counters *counters, struct tlc_error *error)
 {
     const struct tlc_target_options asked = target->options;
     const struct tlc_slice_options one = {.count = 1, .concurrency = 1, .rate = 1};
-    struct tlc_counters counters;
     // A server that answers close_notify by closing has sent its tickets before.
     target->options.close = TLC_CLOSE_NOTIFY;
-    target->options.tickets_expected = 0;
+    target->options.tickets_expected = target->options.tickets_expected_resumed = 0;
     target->options.echo_bytes = 0;
-    enum tlc_status status = tlc_target_slice(target, &one, &counters, error);
+    target->options.resume_ratio = resume_ratio;
+    enum tlc_status status = tlc_target_slice(target, &one, counters, error);
     target->options = asked;
+    if (status == TLC_OK && !counters->handshakes) {
+        char kind[96];
+        first_error(counters->errors, kind, sizeof kind);
+        tlc_counters_free(counters);
+        return tlc_fail(error, TLC_ENVIRONMENT, "handshake with %s: %s", asked.address, kind);
+    }
+    return status;
+}
+
+enum tlc_status tlc_target_count_tickets(struct tlc_target *target, unsigned *tickets,
+                                         unsigned *resumed_tickets, struct tlc_error *error)
+{
+    struct tlc_target_options *options = &target->options;
+    struct tlc_counters counters;
+    enum tlc_status status = count_once(target, 0, &counters, error);
     if (status != TLC_OK)
         return status;
-    *tickets = (unsigned)counters.tickets;
-    if (!counters.handshakes && !counters.stopped) {
-        char kind[96];
-        first_error(counters.errors, kind, sizeof kind);
-        status = tlc_fail(error, TLC_ENVIRONMENT, "handshake with %s: %s", asked.address, kind);
-    }
+    options->tickets_expected = (unsigned)counters.tickets;
     tlc_counters_free(&counters);
-    return status;
+    if (options->resume_ratio > 0 && options->tickets_expected) {
+        status = count_once(target, 1, &counters, error);
+        if (status != TLC_OK)
+            return status;
+        options->tickets_expected_resumed = (unsigned)counters.tickets;
+        options->tickets_resumed_known = counters.resumed > 0;
+        tlc_counters_free(&counters);
+    }
+    if (tickets)
+        *tickets = options->tickets_expected;
+    if (resumed_tickets)
+        *resumed_tickets = options->tickets_expected_resumed;
+    return TLC_OK;
 }
 
 json_t *tlc_target_describe(const struct tlc_target *target)

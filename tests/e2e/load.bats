@@ -191,6 +191,69 @@ holds() { # a jq condition on the last document
     holds '.target.tickets_expected == 0 and .tickets == 0'
 }
 
+@test "resumption happens in the share asked for, as the server counts it" {
+    for ratio in 0.8 1; do
+        serve
+        load --resume "$ratio" --count 500 --concurrency 10 "$address"
+        [ "$code" -eq 0 ] || { cat "$json.err"; false; }
+        stop_server
+        holds ".resumed >= $ratio * 500 - 1 and .resumed == .offered and .handshakes == 500"
+        holds '.negotiated.psk_mode.psk_dhe_ke == .resumed and .negotiated.group.X25519 == 500'
+        # Before the load: one handshake counts tickets, one is resumed to count them, ten gather them.
+        jq -e '.totals.resumed > 0 and .totals.handshakes == 512' "$counts"
+        [ "$(jq .totals.resumed "$counts")" -ge "$(jq .resumed "$json")" ]
+    done
+}
+
+@test "tickets are waited for: they come after Finished, in reads of their own" {
+    openssl_server -num_tickets 1
+    load --resume 1 --count 30 --concurrency 1 "$address"
+    [ "$code" -eq 0 ] || { cat "$json.err"; false; }
+    holds '.resumed == 30 and .tickets == 30'
+}
+
+@test "psk_ke resumes without a key exchange" {
+    serve --psk-modes psk_dhe_ke:psk_ke
+    load --resume 1 --psk-modes psk_ke --count 50 --concurrency 5 "$address"
+    [ "$code" -eq 0 ] || { cat "$json.err"; false; }
+    holds '.resumed == 50 and .negotiated.psk_mode == {psk_ke: 50} and .negotiated.group == {none: 50}'
+}
+
+@test "engine full resumes TLS 1.3 and TLS 1.2" {
+    serve --min-version 1.2
+    for version in 1.3 1.2; do
+        load --engine full --version "$version" --resume 0.5 --count 100 --concurrency 5 "$address"
+        [ "$code" -eq 0 ] || { cat "$json.err"; false; }
+        holds '.resumed == 50 and .handshakes == 100'
+    done
+}
+
+@test "a server without tickets, and one that forgets them, is reported and not counted as resumed" {
+    serve --tickets off
+    load --resume 0.5 --count 50 --concurrency 5 "$address"
+    [ "$code" -eq 3 ]
+    holds '.resumed == 0 and .offered == 0 and (.difference | test("too few tickets"))'
+    stop_server
+    head -c 80 /dev/urandom >"$BATS_TEST_TMPDIR/keys"
+    serve --ticket-keys "$BATS_TEST_TMPDIR/keys"
+    "$TLSCOST" load --json --resume 1 --rate 50 --count 100 --concurrency 20 "$address" \
+        >"$BATS_TEST_TMPDIR/load.json" 2>"$BATS_TEST_TMPDIR/load.json.err" 3>&- &
+    loader=$!
+    # New ticket keys while the load runs: tickets of the old ones are refused.
+    while kill -0 "$loader" 2>/dev/null; do
+        head -c 80 /dev/urandom >"$BATS_TEST_TMPDIR/keys.new"
+        mv "$BATS_TEST_TMPDIR/keys.new" "$BATS_TEST_TMPDIR/keys"
+        kill -HUP "$server"
+        sleep 0.2
+    done
+    code=0
+    wait "$loader" || code=$?
+    json="$BATS_TEST_TMPDIR/load.json"
+    [ "$code" -eq 3 ]
+    holds '.resumed < .offered and .handshakes == 100 and .errors == {}'
+    holds '.difference | test("offered a ticket, the server resumed")'
+}
+
 @test "data is echoed and compared" {
     serve
     load --echo 5000 --count 20 --concurrency 4 "$address"

@@ -12,8 +12,8 @@
 #include "generator/connection.h"
 
 // The scripted client's ClientHello is "hello". From the server 'R' asks for another ClientHello,
-// 'S' completes the handshake ("fin" is then to be sent), 'T' is a ticket, lower case letters are
-// application data and 'X' is a fault, answered by the alert "!".
+// 'S' completes the handshake, 'P' as a resumed one ("fin" is then to be sent), 'T' is a ticket,
+// lower case letters are application data and 'X' is a fault, answered by the alert "!".
 struct script {
     struct tlc_session base;
     char output[64];
@@ -21,7 +21,7 @@ struct script {
     uint8_t data[64];
     size_t data_count;
     unsigned tickets;
-    bool done, hello_seen, failed;
+    bool done, resumed, hello_seen;
 };
 
 static struct script *script(const struct tlc_session *session)
@@ -68,8 +68,9 @@ static enum tlc_session_state script_input(struct tlc_session *session, const ui
         mine->hello_seen = true;
         if (bytes[i] == 'R')
             say(mine, "again");
-        if (bytes[i] == 'S') {
+        if (bytes[i] == 'S' || bytes[i] == 'P') {
             mine->done = true;
+            mine->resumed = bytes[i] == 'P';
             say(mine, "fin");
         }
         mine->tickets += bytes[i] == 'T';
@@ -92,6 +93,11 @@ static bool script_facts(struct tlc_session *session, struct tlc_facts *facts)
 {
     *facts = (struct tlc_facts){.version = 0x0304, .psk_mode = -1, .alpn = ""};
     return script(session)->done;
+}
+
+static bool script_resumed(struct tlc_session *session)
+{
+    return script(session)->resumed;
 }
 
 static unsigned script_tickets(struct tlc_session *session)
@@ -133,6 +139,7 @@ static const struct tlc_engine_kind scripted = {
     .input = script_input,
     .hello_seen = script_hello_seen,
     .facts = script_facts,
+    .resumed = script_resumed,
     .tickets = script_tickets,
     .failure = script_failure,
     .write = script_write,
@@ -242,6 +249,60 @@ static void expected_tickets_are_awaited_in_any_split(void **state)
     assert_int_equal(receive(&f, "T", 6000), TLC_ASK_CLOSE);
     expect_handshake(&f);
     assert_int_equal(f.counters.tickets, 2);
+    tlc_counters_free(&f.counters);
+}
+
+static void a_resumed_handshake_has_its_own_number_of_tickets(void **state)
+{
+    (void)state;
+    struct fixture f;
+    set_up(&f);
+    f.life.tickets_expected = 2;
+    f.life.tickets_expected_resumed = 1;
+    tlc_load_connection_begin(&f.connection, 0, 0);
+    send_all(&f, "hello", 1);
+    assert_int_equal(receive(&f, "P", 2), TLC_ASK_SEND);
+    assert_int_equal(send_all(&f, "fin", 3), TLC_ASK_RECEIVE);
+    assert_int_equal(receive(&f, "T", 4), TLC_ASK_CLOSE);
+    expect_handshake(&f);
+    tlc_counters_free(&f.counters);
+}
+
+static void output_that_the_server_must_answer_is_known(void **state)
+{
+    (void)state;
+    struct fixture f;
+    set_up(&f);
+    tlc_load_connection_begin(&f.connection, 0, 0);
+    assert_true(tlc_load_connection_waits_after_output(&f.connection));
+    f.life.split_at = 1;
+    assert_false(tlc_load_connection_waits_after_output(&f.connection));
+    f.life.split_at = 0;
+    send_all(&f, "hello", 1);
+    receive(&f, "S", 2);
+    assert_false(tlc_load_connection_waits_after_output(&f.connection));
+    f.life.tickets_expected = f.life.tickets_expected_resumed = 1;
+    assert_true(tlc_load_connection_waits_after_output(&f.connection));
+    receive(&f, "T", 2); // tickets may come before the client's Finished
+    assert_false(tlc_load_connection_waits_after_output(&f.connection));
+}
+
+static void a_kept_handshake_survives_the_next_one(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct tlc_kept_handshake kept;
+    set_up(&f);
+    assert_int_equal(shake_hands(&f), TLC_ASK_CLOSE);
+    assert_true(tlc_load_connection_keep(&f.connection, &kept));
+    assert_true(tlc_load_connection_idle(&f.connection));
+    assert_int_equal(f.counters.handshakes, 0);
+    tlc_load_connection_begin(&f.connection, 0, 0);
+    tlc_load_connection_broke(&f.connection, EPIPE);
+    assert_false(tlc_load_connection_keep(&f.connection, &kept)); // nothing to keep: it is counted
+    tlc_tally_handshake(&f.tally, &f.expect, &kept.facts, &kept.times);
+    assert_int_equal(f.counters.handshakes, 1);
+    assert_int_equal(error_count(&f, "reset"), 1);
     tlc_counters_free(&f.counters);
 }
 
@@ -450,6 +511,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_handshake_ends_by_reset_once_finished_was_sent),
         cmocka_unit_test(expected_tickets_are_awaited_in_any_split),
+        cmocka_unit_test(a_resumed_handshake_has_its_own_number_of_tickets),
+        cmocka_unit_test(output_that_the_server_must_answer_is_known),
+        cmocka_unit_test(a_kept_handshake_survives_the_next_one),
         cmocka_unit_test(a_server_that_ends_before_its_tickets_is_an_error),
         cmocka_unit_test(a_hello_retry_request_sends_a_second_client_hello),
         cmocka_unit_test(fin_waits_for_the_servers_fin),

@@ -16,6 +16,7 @@
 #include "generator/expectation.h"
 #include "generator/generator.h"
 #include "generator/pacer.h"
+#include "generator/resumption.h"
 #include "generator/tally.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
@@ -324,6 +325,49 @@ static void merged_counters_are_sums(void **state)
     tlc_counters_free(&two);
 }
 
+static void the_asked_share_of_handshakes_offers_tickets(void **state)
+{
+    (void)state;
+    static const double ratios[] = {0, 0.1, 1.0 / 3, 0.5, 0.8, 1};
+    for (size_t i = 0; i < LENGTH(ratios); i++) {
+        struct tlc_resumption resumption = {.ratio = ratios[i]};
+        unsigned offers = 0;
+        for (unsigned k = 0; k < 300; k++)
+            offers += tlc_resumption_due(&resumption, true);
+        assert_int_equal(offers, (unsigned)(ratios[i] * 300 + 0.5));
+    }
+    // Offers missed for want of tickets are made up for, within a bound.
+    struct tlc_resumption late = {.ratio = 0.5};
+    unsigned offers = 0;
+    for (unsigned k = 0; k < 100; k++)
+        assert_false(tlc_resumption_due(&late, false));
+    for (unsigned k = 0; k < 100; k++)
+        offers += tlc_resumption_due(&late, true);
+    assert_int_equal(offers, 100);
+    for (unsigned k = 0; k < 100000; k++)
+        tlc_resumption_due(&late, false);
+    assert_true(late.owed <= 1000);
+}
+
+static void tickets_are_offered_once_and_newest_first(void **state)
+{
+    (void)state;
+    struct tlc_ticket_places places = {.capacity = 3};
+    int stored[3];
+    size_t place;
+    assert_false(tlc_ticket_place_newest(&places, &place));
+    for (int i = 1; i <= 5; i++)
+        stored[tlc_ticket_place_new(&places)] = i; // 1 and 2 are forgotten
+    for (int expected = 5; expected >= 3; expected--) {
+        assert_true(tlc_ticket_place_newest(&places, &place));
+        assert_int_equal(stored[place], expected);
+    }
+    assert_false(tlc_ticket_place_newest(&places, &place));
+    stored[tlc_ticket_place_new(&places)] = 6;
+    assert_true(tlc_ticket_place_newest(&places, &place));
+    assert_int_equal(stored[place], 6);
+}
+
 static void options_survive_json(void **state)
 {
     (void)state;
@@ -344,6 +388,8 @@ static void options_survive_json(void **state)
                                          .psk_modes = 3,
                                          .close = TLC_CLOSE_NOTIFY,
                                          .tickets_expected = 2,
+                                         .tickets_expected_resumed = 1,
+                                         .tickets_resumed_known = true,
                                          .echo_bytes = 100,
                                          .timeout_ms = 1234,
                                          .expect = sound_expectation(),
@@ -416,6 +462,8 @@ int main(void)
         cmocka_unit_test(unknown_names_of_a_peer_stay_printable_and_bounded),
         cmocka_unit_test(counters_survive_json),
         cmocka_unit_test(merged_counters_are_sums),
+        cmocka_unit_test(the_asked_share_of_handshakes_offers_tickets),
+        cmocka_unit_test(tickets_are_offered_once_and_newest_first),
         cmocka_unit_test(options_survive_json),
         cmocka_unit_test(wrong_options_name_the_member),
     };

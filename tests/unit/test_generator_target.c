@@ -186,7 +186,7 @@ static void tickets_of_a_server_that_refuses_cannot_be_counted(void **state)
     struct tlc_error error;
     unsigned tickets;
     assert_int_equal(tlc_target_new(&options, &target, &error), TLC_OK);
-    assert_int_equal(tlc_target_count_tickets(target, &tickets, &error), TLC_ENVIRONMENT);
+    assert_int_equal(tlc_target_count_tickets(target, &tickets, NULL, &error), TLC_ENVIRONMENT);
     assert_non_null(strstr(error.text, "alert-handshake_failure"));
     tlc_target_free(target);
     stop_peer(&peer);
@@ -343,6 +343,115 @@ static void control_messages_are_served_until_stop_or_the_peers_end(void **state
     stop_peer(&peer);
 }
 
+// A floor server in this process, until the interrupt of the last test.
+static struct {
+    char address[32];
+    pthread_t thread;
+    pthread_barrier_t ready;
+    enum tlc_status status;
+} floor_server;
+
+static void floor_ready(void *user)
+{
+    (void)user;
+    pthread_barrier_wait(&floor_server.ready);
+}
+
+static void *run_floor(void *argument)
+{
+    (void)argument;
+    struct tlc_error error;
+    floor_server.status = tlc_floor_serve(floor_server.address, 0, floor_ready, NULL, &error);
+    return NULL;
+}
+
+static void start_floor_server(void)
+{
+    struct peer port;
+    listen_somewhere(&port); // a free port
+    close(port.listener);
+    memcpy(floor_server.address, port.address, sizeof floor_server.address);
+    pthread_barrier_init(&floor_server.ready, NULL, 2);
+    assert_int_equal(pthread_create(&floor_server.thread, NULL, run_floor, NULL), 0);
+    pthread_barrier_wait(&floor_server.ready);
+}
+
+static void expect_floor(struct tlc_target_options options, uint64_t count, unsigned concurrency,
+                         double rate)
+{
+    struct tlc_target *target;
+    struct tlc_counters counters;
+    struct tlc_error error;
+    options.engine = TLC_ENGINE_TCP;
+    options.address = floor_server.address;
+    const struct tlc_slice_options slice = {
+        .count = count, .concurrency = concurrency, .rate = rate, .keep_latencies = true};
+    if (tlc_target_new(&options, &target, &error) != TLC_OK)
+        fail_msg("%s", error.text);
+    for (unsigned round = 0; round < 2; round++) {
+        if (tlc_target_slice(target, &slice, &counters, &error) != TLC_OK)
+            fail_msg("%s", error.text);
+        if (counters.handshakes != count)
+            fail_msg("%llu of %llu: %s", (unsigned long long)counters.handshakes,
+                     (unsigned long long)count, json_dumps(counters.errors, 0));
+        const struct tlc_floor *floor = &options.floor;
+        assert_int_equal(counters.started, count);
+        assert_int_equal(counters.latency_count, count);
+        assert_int_equal(counters.bytes_sent,
+                         count * (floor->client_hello_bytes + floor->finished_bytes));
+        assert_int_equal(counters.bytes_received,
+                         count * (floor->server_flight_bytes +
+                                  (options.tickets_expected ? floor->ticket_bytes : 0)));
+        tlc_counters_free(&counters);
+    }
+    tlc_target_free(target);
+}
+
+static void loops_carry_every_connection_to_its_end(void **state)
+{
+    (void)state;
+    start_floor_server();
+    const struct tlc_floor plain = {230, 900, 80, 0}, tickets = {1300, 40000, 80, 500};
+    for (size_t k = 0; k < sizeof loops / sizeof *loops; k++) {
+        const struct tlc_target_options base = {.loop = loops[k], .floor = plain};
+        struct tlc_target_options options = base;
+        expect_floor(options, 2000, 64, 0);
+        expect_floor(options, 3, 1, 0);
+        expect_floor(options, 100, 10, 2000);
+        options.threads = 3;
+        expect_floor(options, 1000, 20, 0);
+        options = base;
+        options.fresh_sockets = true;
+        expect_floor(options, 500, 32, 0);
+        options = base;
+        options.close = TLC_CLOSE_FIN;
+        expect_floor(options, 500, 32, 0);
+        options = base;
+        options.floor = tickets;
+        options.tickets_expected = 1;
+        expect_floor(options, 1000, 64, 0);
+        options.split_every = 100;
+        expect_floor(options, 50, 8, 0);
+        options.split_every = 0;
+        options.split_at = 20;
+        expect_floor(options, 50, 8, 0);
+    }
+}
+
+static void floor_counts_are_checked(void **state)
+{
+    (void)state;
+    static const struct tlc_floor bad[] = {
+        {19, 1, 1, 0}, {20, 0, 1, 0}, {20, 1, 0, 0}, {20, 1, 1, 65537}, {65537, 1, 1, 0}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        refused(&(struct tlc_target_options){.address = "127.0.0.1:1",
+                                             .engine = TLC_ENGINE_TCP,
+                                             .floor = bad[i]},
+                "byte counts");
+    struct tlc_error error;
+    assert_int_equal(tlc_floor_serve("192.0.2.1:1", 0, NULL, NULL, &error), TLC_USAGE);
+}
+
 // The last test: an interrupt holds for the rest of the process.
 static void an_interrupt_starts_nothing_more(void **state)
 {
@@ -354,6 +463,8 @@ static void an_interrupt_starts_nothing_more(void **state)
     struct tlc_error error;
     assert_int_equal(tlc_target_new(&options, &target, &error), TLC_OK);
     tlc_generator_interrupt();
+    pthread_join(floor_server.thread, NULL);
+    assert_int_equal(floor_server.status, TLC_OK);
     assert_int_equal(tlc_target_slice(target, &slice, &counters, &error), TLC_OK);
     assert_int_equal(counters.started, 0);
     tlc_counters_free(&counters);
@@ -372,6 +483,8 @@ int main(void)
         cmocka_unit_test(unbounded_slices_are_refused),
         cmocka_unit_test(wrong_targets_are_refused),
         cmocka_unit_test(control_messages_are_served_until_stop_or_the_peers_end),
+        cmocka_unit_test(loops_carry_every_connection_to_its_end),
+        cmocka_unit_test(floor_counts_are_checked),
         cmocka_unit_test(an_interrupt_starts_nothing_more),
     };
     return cmocka_run_group_tests_name("generator target", tests, NULL, NULL);
