@@ -75,6 +75,14 @@ void tlc_load_verdict(const struct tlc_load_options *options, const struct tlc_c
                  counters->resumed, counters->handshakes, options->target.resume_ratio);
 }
 
+// Share of the time that the event loops' threads were busy.
+static double busy_of(const struct tlc_load_options *options, const struct tlc_counters *counters)
+{
+    unsigned threads = options->target.threads ? options->target.threads : 1;
+    double cpu_us = counters->cpu_user_us + counters->cpu_system_us;
+    return counters->span_s > 0 ? cpu_us / 1e6 / counters->span_s / threads : 0;
+}
+
 static void print_words(const char *label, const json_t *counts)
 {
     const char *key;
@@ -135,9 +143,10 @@ void tlc_load_print(const struct tlc_load_options *options, const struct tlc_tar
         printf("  %" PRIu64 " starts missed (no free connection when they were due)\n",
                counters->missed);
     if (counters->handshakes)
-        printf("  own CPU a handshake: %.1f us (user %.1f, system %.1f)\n",
+        printf("  own CPU a handshake: %.1f us (user %.1f, system %.1f); busy %.0f %%\n",
                (counters->cpu_user_us + counters->cpu_system_us) * each,
-               counters->cpu_user_us * each, counters->cpu_system_us * each);
+               counters->cpu_user_us * each, counters->cpu_system_us * each,
+               100 * busy_of(options, counters));
     print_latencies(counters);
     if (probe) {
         printf("  latency probe: %" PRIu64 " handshakes at %g a second, %" PRIu64 " failed\n",
@@ -250,6 +259,7 @@ json_t *tlc_load_to_json(const struct tlc_load_options *options, const struct tl
     json_object_set_new(json, "span_s", json_real(counters->span_s));
     json_object_set(json, "errors", counters->errors);
     json_object_set_new(json, "cpu_us_per_handshake", per_handshake(counters));
+    json_object_set_new(json, "busy", json_real(busy_of(options, counters)));
     add_latencies(json, counters);
     if (probe)
         json_object_set_new(json, "latency_probe", probe_to_json(options, probe));
