@@ -130,7 +130,7 @@ static enum tlc_status parse_tickets(const char *text, struct tlc_stack_config *
         config->ticket_mode = TLC_TICKETS_STATEFUL;
         return TLC_OK;
     }
-    if (strcmp(text, "off") &&
+    if (strcmp(text, "off") != 0 &&
         tlc_parse_number("--tickets", text, 0, 255, &number, error) != TLC_OK)
         return tlc_fail(error, TLC_USAGE,
                         "--tickets: '%s': not a number from 0 to 255, 'off' or 'stateful'", text);
@@ -142,10 +142,10 @@ static enum tlc_status parse_tickets(const char *text, struct tlc_stack_config *
 static enum tlc_status parse_psk_modes(const char *text, unsigned *modes, struct tlc_error *error)
 {
     static const char *const words[] = {"psk_dhe_ke", "psk_ke", "psk_dhe_ke:psk_ke", NULL};
-    static const unsigned values[] = {TLC_PSK_DHE_KE, TLC_PSK_KE, TLC_PSK_DHE_KE | TLC_PSK_KE};
-    int index;
+    static const unsigned values[] = {TLC_PSK_DHE_KE, TLC_PSK_KE, TLC_PSK_DHE_KE | TLC_PSK_KE, 0};
+    int index = 0;
     enum tlc_status status = parse_word("--psk-modes", text, words, &index, error);
-    *modes = status == TLC_OK ? values[index] : 0;
+    *modes = values[index];
     return status;
 }
 
@@ -153,7 +153,7 @@ static enum tlc_status parse_client_auth(const char *text, enum tlc_client_auth 
                                          struct tlc_error *error)
 {
     static const char *const words[] = {"request", "require", NULL};
-    int index;
+    int index = 0;
     enum tlc_status status = parse_word("--client-auth", text, words, &index, error);
     *auth = index ? TLC_CLIENT_AUTH_REQUIRE : TLC_CLIENT_AUTH_REQUEST;
     return status;
@@ -162,7 +162,7 @@ static enum tlc_status parse_client_auth(const char *text, enum tlc_client_auth 
 static enum tlc_status parse_accept(const char *text, enum tlc_accept *how, struct tlc_error *error)
 {
     static const char *const words[] = {"shared", "reuseport", NULL};
-    int index;
+    int index = 0;
     enum tlc_status status = parse_word("--accept", text, words, &index, error);
     *how = index ? TLC_ACCEPT_REUSEPORT : TLC_ACCEPT_SHARED;
     return status;

@@ -193,7 +193,8 @@ static void receive_tickets(struct session *session)
 {
     uint64_t end = tlc_now_ns() + TICKETS_IN_ALL_MS * NS_PER_MS;
     size_t tickets = session->stack->tickets_received(session->connection);
-    for (;;) {
+    size_t awaited = session->options->tickets_awaited;
+    while (!awaited || tickets < awaited) {
         size_t size, done;
         uint8_t bytes[2048];
         struct tlc_error ignored;

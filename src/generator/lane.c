@@ -127,6 +127,11 @@ static struct tlc_load_connection *connection_new(struct tlc_lane *lane)
     return NULL;
 }
 
+static bool is_open_loop(const struct tlc_slice_options *slice)
+{
+    return slice->rate > 0 || slice->rate_end > 0;
+}
+
 static bool grow(struct tlc_lane *lane, unsigned capacity)
 {
     struct tlc_load_connection **connections =
@@ -157,7 +162,7 @@ enum tlc_status tlc_lane_prepare(struct tlc_lane *lane, const struct tlc_slice_o
     lane->idle_count = 0;
     for (unsigned i = wanted; i > 0; i--)
         lane->idle[lane->idle_count++] = i - 1;
-    lane->batch = slice->batch ? slice->batch : slice->rate > 0 ? 1 : DEFAULT_BATCH;
+    lane->batch = slice->batch ? slice->batch : is_open_loop(slice) ? 1 : DEFAULT_BATCH;
     // Waiting for more events than connections can give would only wait for the clock.
     if (lane->batch > 1 && lane->batch > wanted / 4)
         lane->batch = wanted / 4 ? wanted / 4 : 1;
@@ -196,7 +201,14 @@ enum tlc_status tlc_lane_run(struct tlc_lane *lane, const struct tlc_slice_optio
     struct rusage before, after;
     getrusage(RUSAGE_THREAD, &before);
     uint64_t now_ns = tlc_now_ns();
-    tlc_pacer_begin(&lane->pacer, now_ns, slice->duration_us, slice->count, slice->rate);
+    tlc_pacer_begin(&lane->pacer, now_ns,
+                    &(struct tlc_pace){
+                        .duration_us = slice->duration_us,
+                        .count = slice->count,
+                        .open_loop = is_open_loop(slice),
+                        .rate = slice->rate,
+                        .rate_end = slice->rate_end > 0 ? slice->rate_end : slice->rate,
+                    });
     tlc_tally_begin(&lane->tally, counters, slice->keep_latencies, lane->pacer.stop_ns);
     lane->next_expiry_ns = 0;
     enum tlc_status status = lane->kind->run(lane->loop, error);

@@ -52,10 +52,7 @@ static bool lean_speaks_tls13(const struct tlc_arm *arm)
 // The groups of src/tls13/.
 static bool lean_lacks_group(const struct tlc_arm *arm)
 {
-    static const uint16_t lacking[] = {TLC_GROUP_SECP521R1,         TLC_GROUP_X448,
-                                       TLC_GROUP_MLKEM512,          TLC_GROUP_MLKEM768,
-                                       TLC_GROUP_MLKEM1024,         TLC_GROUP_SECP256R1MLKEM768,
-                                       TLC_GROUP_SECP384R1MLKEM1024};
+    static const uint16_t lacking[] = {TLC_GROUP_X448, TLC_GROUP_MLKEM512};
     return lean(arm) && group_among(arm, lacking, sizeof lacking / sizeof *lacking);
 }
 
@@ -120,6 +117,15 @@ static bool mldsa_is_tls13(const struct tlc_arm *arm)
     return tls12(arm) && !strncmp(arm->certificate, "mldsa", 5);
 }
 
+// RFC 8422, 5.1.1: in TLS 1.2 the curve of an ECDSA certificate must be among the client's groups.
+static bool curve_is_not_offered(const struct tlc_arm *arm)
+{
+    const uint16_t curve = is(arm->certificate, "ecdsa-p256")   ? TLC_GROUP_SECP256R1
+                           : is(arm->certificate, "ecdsa-p384") ? TLC_GROUP_SECP384R1
+                                                                : 0;
+    return tls12(arm) && curve && !group_among(arm, &curve, 1);
+}
+
 static const struct rule {
     bool (*broken)(const struct tlc_arm *arm);
     const char *key; // whose line is named
@@ -130,8 +136,7 @@ static const struct rule {
      "ML-KEM groups exist in TLS 1.3 only; write groups: X25519, or version: TLSv1.3"},
     {mldsa_is_tls13, "certificate",
      "ML-DSA certificates exist in TLS 1.3 only; write another certificate, or version: TLSv1.3"},
-    {lean_lacks_group, "groups",
-     "engine lean knows X25519, secp256r1, secp384r1 and X25519MLKEM768; write engine: full"},
+    {lean_lacks_group, "groups", "engine lean knows neither X448 nor MLKEM512; write engine: full"},
     {full_has_own_shares, "share",
      "engine full always makes honest key shares; write engine: lean, or share: honest"},
     {psk_is_tls13, "resumption",
@@ -149,6 +154,9 @@ static const struct rule {
     {cipher_of_other_key, "cipher",
      "the cipher does not fit the certificate's key; write an ECDSA cipher for ecdsa and ed25519, "
      "an RSA cipher for rsa"},
+    {curve_is_not_offered, "groups",
+     "TLS 1.2 serves an ECDSA certificate only to clients that offer its curve; add it to the "
+     "groups, for example X25519:P-256"},
 };
 
 static enum tlc_status fail_arm(const struct tlc_arm *arm, const struct tlc_document *document,

@@ -18,7 +18,7 @@ enum tlc_status tlc_server_fault_parse(const char *text, struct tlc_server_fault
                  {"die-after=", &faults->die_after}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         size_t length = strlen(known[i].name);
-        if (strncmp(text, known[i].name, length) || !isdigit((unsigned char)text[length]))
+        if (strncmp(text, known[i].name, length) != 0 || !isdigit((unsigned char)text[length]))
             continue;
         char *end;
         errno = 0;

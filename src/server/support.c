@@ -57,22 +57,22 @@ static enum tlc_status check_features(const struct tlc_server_options *options,
 {
     const struct tlc_stack_config *config = &options->stack;
     const struct {
-        bool asked;
+        const char *what;
         enum tlc_stack_feature feature;
         uint16_t code;
-        const char *what;
+        bool asked;
     } wanted[] = {
-        {config->psk_modes & TLC_PSK_KE, TLC_FEATURE_PSK_MODE, 0, "psk_ke"},
-        {config->psk_modes & TLC_PSK_DHE_KE, TLC_FEATURE_PSK_MODE, 1, "psk_dhe_ke"},
-        {config->ticket_mode == TLC_TICKETS_STATELESS, TLC_FEATURE_TICKETS, TLC_TICKETS_STATELESS,
-         "session tickets"},
-        {config->ticket_mode == TLC_TICKETS_STATEFUL, TLC_FEATURE_TICKETS, TLC_TICKETS_STATEFUL,
-         "stateful sessions"},
-        {config->ticket_key_count || options->ticket_keys_file, TLC_FEATURE_TICKET_KEYS, 0,
-         "ticket keys"},
-        {config->client_auth != TLC_CLIENT_AUTH_NONE, TLC_FEATURE_CLIENT_AUTH, 0,
-         "client certificates"},
-        {has_server_names(config), TLC_FEATURE_SNI_TABLE, 0, "certificates by server name"},
+        {"psk_ke", TLC_FEATURE_PSK_MODE, 0, config->psk_modes & TLC_PSK_KE},
+        {"psk_dhe_ke", TLC_FEATURE_PSK_MODE, 1, config->psk_modes & TLC_PSK_DHE_KE},
+        {"session tickets", TLC_FEATURE_TICKETS, TLC_TICKETS_STATELESS,
+         config->ticket_mode == TLC_TICKETS_STATELESS},
+        {"stateful sessions", TLC_FEATURE_TICKETS, TLC_TICKETS_STATEFUL,
+         config->ticket_mode == TLC_TICKETS_STATEFUL},
+        {"ticket keys", TLC_FEATURE_TICKET_KEYS, 0,
+         config->ticket_key_count || options->ticket_keys_file},
+        {"client certificates", TLC_FEATURE_CLIENT_AUTH, 0,
+         config->client_auth != TLC_CLIENT_AUTH_NONE},
+        {"certificates by server name", TLC_FEATURE_SNI_TABLE, 0, has_server_names(config)},
     };
     enum tlc_status status = TLC_OK;
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted && status == TLC_OK; i++)

@@ -92,9 +92,12 @@ enum tlc_status tlc_ticket_keys_read(const char *path, struct tlc_ticket_key **k
     char *bytes = calloc(1, FILE_BYTES + 1);
     // No line holds a key in fewer bytes than this.
     struct tlc_ticket_key *parsed = calloc(FILE_BYTES / KEY_BYTES, sizeof *parsed);
-    enum tlc_status status = bytes && parsed
-                                 ? read_file(path, bytes, &length, error)
-                                 : tlc_fail(error, TLC_ENVIRONMENT, "ticket keys: out of memory");
+    enum tlc_status status;
+    if (!bytes || !parsed) {
+        status = tlc_fail(error, TLC_ENVIRONMENT, "ticket keys: out of memory");
+        goto out;
+    }
+    status = read_file(path, bytes, &length, error);
     if (status != TLC_OK)
         goto out;
     long found = 0;

@@ -85,6 +85,11 @@ static enum tlc_status check_arm(const struct tlc_arm *arm, struct tlc_error *er
     if (status == TLC_OK)
         status = require(arm, plugin, TLC_FEATURE_SIGNATURE,
                          signature_of_certificate(arm->certificate), error);
+    if (status == TLC_OK && !strncmp(arm->resumption, "psk_", 4))
+        status = require(arm, plugin, TLC_FEATURE_PSK_MODE, !strcmp(arm->resumption, "psk_dhe_ke"),
+                         error);
+    if (status == TLC_OK && !strcmp(arm->resumption, "session-id"))
+        status = require(arm, plugin, TLC_FEATURE_TICKETS, TLC_TICKETS_STATEFUL, error);
     return status;
 }
 
@@ -199,6 +204,11 @@ static enum tlc_close close_of(const char *name)
                                     : TLC_CLOSE_NOTIFY;
 }
 
+static unsigned psk_modes_of(const char *resumption)
+{
+    return !strcmp(resumption, "psk_ke") ? TLC_PSK_KE : TLC_PSK_DHE_KE;
+}
+
 // What the generator must see on every handshake: what the arm asked for, and the certificate of
 // the probe.
 static void expect_of(const struct network_arm *state, const json_t *evidence,
@@ -239,6 +249,7 @@ static enum tlc_status prepare_target(struct tlc_workload *workload, size_t inde
         .verify_every = 256,
         .timeout_ms = arm->timeout_us / 1000,
         .resume_ratio = arm->resume_ratio,
+        .psk_modes = psk_modes_of(arm->resumption),
         .tickets_expected = (unsigned)json_integer_value(json_object_get(evidence, "tickets")),
     };
     const char *alpn[] = {arm->alpn, NULL};
@@ -282,6 +293,7 @@ static enum tlc_status probe_arm(struct network_arm *state, json_t **evidence,
         .server_name = "localhost",
         .alpn = state->arm->alpn ? alpn : NULL,
         .trust_pem = pair.ca_pem,
+        .tickets_awaited = state->arm->tickets > 0 ? (unsigned)state->arm->tickets : 0,
     };
     status = tlc_probe(&options, evidence, error);
     tlc_certs_pair_free(&pair);

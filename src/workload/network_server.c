@@ -59,8 +59,12 @@ static void serve_arguments(const struct tlc_arm *arm, const char *certificates,
     if (arm->alpn)
         add(to, "--alpn", arm->alpn);
     add_number(to, "--workers", (long)arm->workers);
-    if (arm->tickets >= 0)
+    if (!strcmp(arm->resumption, "session-id"))
+        add(to, "--tickets", "stateful");
+    else if (arm->tickets >= 0)
         add_number(to, "--tickets", arm->tickets);
+    if (!strncmp(arm->resumption, "psk_", 4))
+        add(to, "--psk-modes", arm->resumption);
     if (arm->burn_us)
         add_number(to, "--burn-us", (long)arm->burn_us);
     add_words(to, arm->serve_options);

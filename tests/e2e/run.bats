@@ -79,6 +79,17 @@ refused_by() {
     [ ! -e "$result" ] && [ ! -e "$result.journal" ]
 }
 
+@test "resumed arms resume as often as asked, in every mode" {
+    run campaign "$plans/resumption.yaml"
+    [ "$status" -eq 0 ] || { echo "$output"; jq '.arms[] | {name, refused, r: .samples[0].reasons}' "$result"; false; }
+    share() { jq -r --arg arm "$1" '[.arms[] | select(.name == $arm) | .samples[].counters] | (map(.resumed) | add) / (map(.handshakes) | add)' "$result"; }
+    [ "$(share baseline)" = 0 ]
+    [ "$(share psk_dhe_ke)" = 1 ]
+    [ "$(share psk_ke)" = 1 ]
+    jq -e -n --argjson half "$(share half)" '$half > 0.3 and $half < 0.7'
+    jq -e '[.arms[] | select(.name == "psk_ke") | .samples[].counters.negotiated.psk_mode | keys] | flatten | unique == ["psk_ke"]' "$result"
+}
+
 @test "after SIGKILL no child is left and --continue keeps every finished sample" {
     TLSCOST_TEST="$BATS_TEST_NAME" "$TLSCOST" run --quiet -o "$result" "$plans/long.yaml" >"$BATS_TEST_TMPDIR/out" 2>&1 &
     orchestrator=$!

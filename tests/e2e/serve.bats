@@ -38,10 +38,20 @@ totals() { # jq condition over the totals
     jq -e "$1" <<<"$json" || { echo "$json"; false; }
 }
 
-client() { # s_client against the server, ends after the handshake and one line echoed
-    local to="$1"
+# s_client against the server; it ends once the line it sent came back, or the handshake failed.
+client() {
+    local to="$1" said="$BATS_TEST_TMPDIR/said" ended="$BATS_TEST_TMPDIR/ended"
     shift
-    { echo ping; sleep 0.3; } | openssl s_client -connect "$to" -ign_eof -no_ign_eof "$@" 2>&1
+    rm -f "$ended"
+    : >"$said"
+    {
+        echo ping
+        until [ -e "$ended" ] || grep -q '^ping' "$said"; do sleep 0.02; done
+    } | {
+        openssl s_client -connect "$to" "$@" >"$said" 2>&1 || true
+        touch "$ended"
+    }
+    cat "$said"
 }
 
 until_note() { # waits for a line on the server's standard error
