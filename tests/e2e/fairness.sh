@@ -10,7 +10,7 @@ export LC_ALL=C
 
 tlscost=${TLSCOST:-$(dirname "$0")/../../build/tlscost}
 groups=(X25519 P-256 X25519MLKEM768)
-each=25           # handshakes of a run; a share has two runs
+each=20           # handshakes of a run; a share has two runs
 limit_permille=5  # by which honest and cheap may differ
 seconds=60        # until something that must happen has failed
 
