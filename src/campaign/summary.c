@@ -213,13 +213,17 @@ struct summary {
     struct arm_samples *arms;
     double worst_gain, control_drift, negative_control;
     size_t limited, refused_samples;
-    bool negative_failed;
     json_t *reasons; // why the campaign is refused
 };
 
+static bool must_not_differ(const struct tlc_plan *plan, size_t arm)
+{
+    return (int)arm == plan->control || (int)arm == plan->fair_client;
+}
+
 static const char *role_of(const struct tlc_plan *plan, size_t arm)
 {
-    return arm == 0 ? "baseline" : (int)arm == plan->control ? "control" : "arm";
+    return arm == 0 ? "baseline" : must_not_differ(plan, arm) ? "control" : "arm";
 }
 
 // How far the whole interval keeps away from "no difference"; 0 when it holds 1.
@@ -248,10 +252,8 @@ static json_t *arm_json(struct summary *summary, size_t index)
         if (cost.at_95.n)
             verdict = tlc_verdict_name(tlc_verdict_of(cost.at_95, cost.at_90, plan->limits.margin));
     }
-    if ((int)index == plan->control && cost.at_95.n) {
-        summary->negative_control = distance_from_one(cost.at_95);
-        summary->negative_failed = summary->negative_control > plan->limits.margin;
-    }
+    if (must_not_differ(plan, index) && cost.at_95.n)
+        summary->negative_control = fmax(summary->negative_control, distance_from_one(cost.at_95));
     if (!accepted)
         json_array_append_new(
             summary->reasons,
@@ -339,8 +341,8 @@ static struct tally tally_of(const struct summary *summary, const json_t *sample
                               summary->control_drift > limits->control_drift,
                               control && isfinite(summary->control_drift)};
     case TLC_CHECK_NEGATIVE_CONTROL:
-        return (struct tally){summary->negative_control, summary->negative_failed,
-                              control && isfinite(summary->negative_control)};
+        return (struct tally){summary->negative_control, summary->negative_control > limits->margin,
+                              isfinite(summary->negative_control)};
     default:
         return tally_samples(samples, check);
     }

@@ -37,7 +37,7 @@ struct tlc_raw_checks {
 };
 
 struct tlc_raw_plan {
-    char *name, *question, *workload, *control;
+    char *name, *question, *workload, *control, *fair_client;
     struct tlc_raw_arm *baseline;
     struct tlc_raw_lever *levers;
     unsigned levers_count;

@@ -323,25 +323,51 @@ static enum tlc_status add_baseline(struct builder *builder)
     return add_arm(builder, &arm, "baseline", NULL, "baseline");
 }
 
-static enum tlc_status add_control(struct builder *builder)
+// A yes or no of the plan; false when the text is neither.
+static bool read_choice(const char *text, bool *choice)
 {
     static const char *const words[] = {"true", "yes", "on", "false", "no", "off"};
-    const char *text = builder->raw->control ? builder->raw->control : "true";
     size_t word = 0;
     while (word < 6 && strcmp(words[word], text))
         word++;
-    if (word == 6)
-        return tlc_document_fail(builder->document, "control", builder->error,
-                                 "control '%.64s' is not a choice; write true or false", text);
-    if (word >= 3)
-        return TLC_OK;
+    *choice = word < 3;
+    return word < 6;
+}
+
+// An arm that must not differ from the baseline; *index gets its place.
+static enum tlc_status add_equal_arm(struct builder *builder, const char *key, const char *text,
+                                     const char *name, const char *share, int *index)
+{
+    bool wanted;
     struct tlc_arm arm;
+    if (!read_choice(text, &wanted))
+        return tlc_document_fail(builder->document, key, builder->error,
+                                 "%s '%.64s' is not a choice; write true or false", key, text);
+    if (!wanted)
+        return TLC_OK;
     enum tlc_status status = start_arm(builder, &arm);
+    if (!status && share)
+        status = set_key(builder, &arm, TLC_KEY_SHARE, share, key);
     if (!status)
-        status = add_arm(builder, &arm, "control", NULL, "control");
+        status = add_arm(builder, &arm, name, NULL, key);
     if (!status)
-        builder->plan->control = 1;
+        *index = (int)builder->plan->arm_count - 1;
     return status;
+}
+
+static enum tlc_status add_controls(struct builder *builder)
+{
+    const struct tlc_raw_plan *raw = builder->raw;
+    enum tlc_status status = add_equal_arm(builder, "control", raw->control ? raw->control : "true",
+                                           "control", NULL, &builder->plan->control);
+    if (status || !raw->fair_client)
+        return status;
+    if (!strcmp(builder->plan->arms[0].share, "honest"))
+        return tlc_document_fail(builder->document, "fair_client", builder->error,
+                                 "the baseline's client makes honest key shares already; leave it "
+                                 "out, or write share: cheap in the baseline");
+    return add_equal_arm(builder, "fair_client", raw->fair_client, "honest client", "honest",
+                         &builder->plan->fair_client);
 }
 
 static enum tlc_status add_includes(struct builder *builder)
@@ -367,7 +393,7 @@ static enum tlc_status add_all(struct builder *builder)
 {
     enum tlc_status status = add_baseline(builder);
     if (!status)
-        status = add_control(builder);
+        status = add_controls(builder);
     if (!status)
         status = read_patterns(builder);
     for (unsigned i = 0; i < builder->raw->levers_count && !status; i++)
@@ -388,7 +414,7 @@ enum tlc_status tlc_plan_expand(const struct tlc_document *document, struct tlc_
 {
     enum tlc_status status = TLC_ENVIRONMENT;
     struct builder *builder = calloc(1, sizeof *builder);
-    plan->control = -1;
+    plan->control = plan->fair_client = -1;
     plan->arms = calloc(TLC_MOST_ARMS, sizeof *plan->arms);
     plan->levers = calloc(document->plan->levers_count + 1u, sizeof *plan->levers);
     if (!builder || !plan->arms || !plan->levers) {

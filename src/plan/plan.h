@@ -70,7 +70,8 @@ struct tlc_plan {
     size_t lever_count;
     struct tlc_arm *arms; // arms[0] is the baseline
     size_t arm_count;
-    int control; // index of the control arm; -1: none
+    int control;     // index of the control arm; -1: none
+    int fair_client; // index of the arm that only has honest key shares instead; -1: none
     struct tlc_schedule schedule;
     struct tlc_limits limits;
 };

@@ -23,7 +23,7 @@ double tlc_plan_seconds(const struct tlc_plan *plan)
 
 void tlc_plan_make_quick(struct tlc_plan *plan)
 {
-    enum { BLOCKS = 6, LEAST_ROUNDS = 4, SLICE_US = 50000, WARM_UP_US = 50000 };
+    enum { BLOCKS = 7, LEAST_ROUNDS = 4, SLICE_US = 50000, WARM_UP_US = 50000 };
     const double budget_us = 30e6;
     struct tlc_schedule *schedule = &plan->schedule;
     if (schedule->slice_us > SLICE_US)
@@ -31,8 +31,9 @@ void tlc_plan_make_quick(struct tlc_plan *plan)
     if (schedule->warm_up_us > WARM_UP_US)
         schedule->warm_up_us = WARM_UP_US;
     schedule->settle_us = 0;
-    schedule->blocks = BLOCKS; // the least that give an interval at 95 %
-    double stay_us = budget_us / ((double)plan->arm_count * BLOCKS) - (double)schedule->warm_up_us;
+    if (schedule->blocks > BLOCKS) // one more than an interval at 95 % needs: one may be refused
+        schedule->blocks = BLOCKS;
+    double stay_us = budget_us / ((double)plan->arm_count * schedule->blocks) - (double)schedule->warm_up_us;
     double rounds = stay_us / (double)schedule->slice_us;
     if (rounds < LEAST_ROUNDS)
         rounds = LEAST_ROUNDS;

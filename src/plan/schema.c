@@ -53,6 +53,7 @@ static const cyaml_schema_field_t plan_fields[] = {
     OPTIONAL_TEXT("workload", struct tlc_raw_plan, workload),
     CYAML_FIELD_MAPPING_PTR("baseline", MAYBE, struct tlc_raw_plan, baseline, arm_fields),
     OPTIONAL_TEXT("control", struct tlc_raw_plan, control),
+    OPTIONAL_TEXT("fair_client", struct tlc_raw_plan, fair_client),
     CYAML_FIELD_SEQUENCE("levers", MAYBE, struct tlc_raw_plan, levers, &lever_value, 0,
                          MOST_ENTRIES),
     CYAML_FIELD_MAPPING_PTR("matrix", MAYBE, struct tlc_raw_plan, matrix, matrix_fields),

@@ -9,6 +9,11 @@ static json_t *text_or_null(const char *text)
     return text ? json_string(text) : json_null();
 }
 
+static json_t *index_json(int index)
+{
+    return index < 0 ? json_null() : json_integer(index);
+}
+
 json_t *tlc_plan_to_json(const struct tlc_plan *plan)
 {
     json_t *levers = json_array(), *arms = json_array();
@@ -27,10 +32,10 @@ json_t *tlc_plan_to_json(const struct tlc_plan *plan)
         json_array_append_new(arms, json);
     }
     return json_pack(
-        "{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "name", plan->name, "question",
+        "{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "name", plan->name, "question",
         plan->question, "workload", plan->workload, "file", plan->file, "control",
-        plan->control < 0 ? json_null() : json_integer(plan->control), "levers", levers, "arms",
-        arms, "schedule",
+        index_json(plan->control), "fair_client", index_json(plan->fair_client), "levers", levers,
+        "arms", arms, "schedule",
         tlc_settings_to_json(tlc_schedule_settings, TLC_SCHEDULE_KEY_COUNT, &plan->schedule),
         "limits", tlc_settings_to_json(tlc_limit_settings, TLC_LIMIT_KEY_COUNT, &plan->limits));
 }
@@ -81,6 +86,15 @@ static const char *read_arms(const json_t *json, struct tlc_plan *plan, char *wh
     return NULL;
 }
 
+static bool read_index(const json_t *json, const char *member, const struct tlc_plan *plan,
+                       int *into)
+{
+    const json_t *value = json_object_get(json, member);
+    json_int_t index = json_is_integer(value) ? json_integer_value(value) : -1;
+    *into = (int)index;
+    return index < (json_int_t)plan->arm_count && index != 0 && index >= -1;
+}
+
 static const char *read_stored(const json_t *json, struct tlc_plan *plan, char *why, size_t bytes)
 {
     plan->name = text_member(json, "name");
@@ -97,11 +111,9 @@ static const char *read_stored(const json_t *json, struct tlc_plan *plan, char *
     const char *wrong = read_levers(json_object_get(json, "levers"), plan);
     if (!wrong)
         wrong = read_arms(json_object_get(json, "arms"), plan, why, bytes);
-    const json_t *control = json_object_get(json, "control");
-    json_int_t index = json_is_integer(control) ? json_integer_value(control) : -1;
-    if (!wrong && (index >= (json_int_t)plan->arm_count || index == 0 || index < -1))
-        return "control: no arm has this index";
-    plan->control = (int)index;
+    if (!wrong && (!read_index(json, "control", plan, &plan->control) ||
+                   !read_index(json, "fair_client", plan, &plan->fair_client)))
+        return "control or fair_client: no arm has this index";
     return wrong;
 }
 

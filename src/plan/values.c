@@ -227,7 +227,8 @@ bool tlc_read_options(const struct tlc_setting *setting, const char *text, void 
         visible++;
     if (text[0] != '-' || text[visible] || visible > 400)
         return refuse(why, bytes,
-                      "serve_options '%.64s' are no options; write for example --backlog 128", text);
+                      "serve_options '%.64s' are no options; write for example --backlog 128",
+                      text);
     return store_text(setting, text, base, why, bytes);
 }
 

@@ -392,8 +392,8 @@ static void write_control(struct writer *writer)
             add_arm(writer, &table, &model->arms[i], NULL);
     if (table.row_count) {
         heading(writer, 2, "control");
-        paragraph(writer, format(writer, "An arm equal to the baseline, on servers of its own: the "
-                                         "two must not differ."));
+        paragraph(writer, format(writer, "Equal to the baseline but for what the name says, on "
+                                         "servers of their own: these must not differ from it."));
         table.column_count--;
         writer->emitter->table(writer->emitter->user, &table);
         table.column_count++;

@@ -3,6 +3,8 @@
 # not have is brought by its recipe; when that fails too, its tests are skipped with the reason,
 # or fail when TLSCOST_PEERS is 'required'. INTEROP_LOG names a file to append every cell to.
 
+# shellcheck shell=bash disable=SC2034,SC2015 # the tests use the variables; the last word is `false`
+
 root=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
 lean_groups="X25519 P-256 P-384 X25519MLKEM768"
 ciphers="TLS_AES_128_GCM_SHA256 TLS_AES_256_GCM_SHA384 TLS_CHACHA20_POLY1305_SHA256"
@@ -23,7 +25,8 @@ prefix_of() {
 }
 
 absent() {
-    local reason="$1: absent: $(tail -n 1 "$BATS_FILE_TMPDIR/recipe.log" 2>/dev/null)"
+    local reason
+    reason="$1: absent: $(tail -n 1 "$BATS_FILE_TMPDIR/recipe.log" 2>/dev/null)"
     [ "${TLSCOST_PEERS:-}" != required ] || { echo "$reason" >&2 && return 1; }
     skip "$reason"
 }
@@ -152,6 +155,17 @@ load_as_asked() { # engine, group, HelloRetryRequests, more options of load (als
             .negotiated.version == {"TLSv1.3": $n} and .negotiated.group == {($group): $n} and
             .negotiated.hello_retry_request == $retries' "$client_output" >/dev/null ||
         { echo "load $engine $group $*" && cat "$BATS_TEST_TMPDIR/load.err" "$client_output" && false; }
+}
+
+# The same with a ticket of the handshake before in each: all must be resumed, with a key exchange.
+resumed_as_asked() { # engine, group
+    client_output=$BATS_TEST_TMPDIR/load.json
+    "$TLSCOST" load --json --engine "$1" --groups "$2" --resume 1 --count "$handshakes" --concurrency 1 \
+        --timeout 60s "$address" >"$client_output" 2>"$BATS_TEST_TMPDIR/load.err" &&
+        jq -e --arg group "$(registered "$2")" --argjson n "$handshakes" '
+            .as_asked and .handshakes == $n and .offered == $n and .resumed == $n and .errors == {} and
+            .negotiated.psk_mode == {psk_dhe_ke: $n} and .negotiated.group == {($group): $n}' "$client_output" >/dev/null ||
+        { echo "load $1 --resume 1" && cat "$BATS_TEST_TMPDIR/load.err" "$client_output" && false; }
 }
 
 # What `load` printed, for the log.

@@ -297,8 +297,9 @@ static void default_plan_has_the_levers(void **state)
 {
     (void)state;
     struct tlc_plan *plan = read_file(PLANS "/levers.yaml");
-    assert_names(plan, "baseline | control | ecdsa-p384 | ed25519 | rsa-2048 | rsa-3072 | "
-                       "rsa-4096 | mldsa-65 | X25519 | P-256");
+    assert_names(
+        plan, "baseline | control | honest client | ecdsa-p384 | ed25519 | rsa-2048 | rsa-3072 | "
+              "rsa-4096 | mldsa-65 | X25519 | P-256");
     assert_string_equal(plan->arms[0].certificate, "ecdsa-p256");
     assert_string_equal(plan->arms[0].groups, "X25519MLKEM768");
     assert_string_equal(arm_named(plan, "P-256")->groups, "secp256r1");
