@@ -1,4 +1,5 @@
 // tlscost load: handshakes against a server, counted and timed.
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 
@@ -99,8 +100,8 @@ static enum tlc_status gather_tickets(const struct tlc_load_options *options,
     return status;
 }
 
-static enum tlc_status run(const struct tlc_load_options *options, struct tlc_target *target,
-                           struct tlc_counters *counters, struct tlc_error *error)
+static enum tlc_status get_ready(const struct tlc_load_options *options, struct tlc_target *target,
+                                 struct tlc_error *error)
 {
     enum tlc_status status = tlc_target_check(target, &options->slice, error);
     bool tls = options->target.engine != TLC_ENGINE_TCP;
@@ -111,20 +112,79 @@ static enum tlc_status run(const struct tlc_load_options *options, struct tlc_ta
         status = gather_tickets(options, target, error);
     if (status == TLC_OK && options->warm_up_us)
         status = warm_up(options, target, error);
-    return status == TLC_OK ? tlc_target_slice(target, &options->slice, counters, error) : status;
+    return status;
+}
+
+// A few handshakes beside the load, in a thread and on connections of their own: what a client
+// would see that comes by while the server is busy.
+struct probe {
+    struct tlc_target *target;
+    struct tlc_slice_options slice;
+    struct tlc_counters counters;
+    struct tlc_error error;
+    enum tlc_status status;
+    pthread_t thread;
+};
+
+static void *run_probe(void *argument)
+{
+    struct probe *probe = argument;
+    probe->status = tlc_target_slice(probe->target, &probe->slice, &probe->counters, &probe->error);
+    return NULL;
+}
+
+static enum tlc_status start_probe(const struct tlc_load_options *options, struct probe *probe,
+                                   struct tlc_error *error)
+{
+    struct tlc_target_options target = options->target;
+    target.resume_ratio = 0;
+    target.threads = 1;
+    if (!options->slice.duration_us)
+        return tlc_fail(error, TLC_USAGE, "--probe-rate: it needs a --duration");
+    probe->slice = (struct tlc_slice_options){.duration_us = options->slice.duration_us,
+                                              .concurrency = 64,
+                                              .keep_latencies = true,
+                                              .rate = options->probe_rate};
+    enum tlc_status status = tlc_target_new(&target, &probe->target, error);
+    if (status == TLC_OK && target.engine != TLC_ENGINE_TCP && !options->tickets_known)
+        status = tlc_target_count_tickets(probe->target, NULL, NULL, error);
+    if (status == TLC_OK && pthread_create(&probe->thread, NULL, run_probe, probe))
+        status = tlc_fail(error, TLC_ENVIRONMENT, "--probe-rate: no thread could be started");
+    return status;
+}
+
+static enum tlc_status run(const struct tlc_load_options *options, struct tlc_target *target,
+                           struct tlc_counters *counters, struct probe *probe,
+                           struct tlc_error *error)
+{
+    bool probes = options->probe_rate > 0;
+    enum tlc_status status = get_ready(options, target, error);
+    if (status == TLC_OK && probes)
+        status = start_probe(options, probe, error);
+    if (status != TLC_OK)
+        return status;
+    status = tlc_target_slice(target, &options->slice, counters, error);
+    if (!probes)
+        return status;
+    pthread_join(probe->thread, NULL);
+    if (status == TLC_OK && probe->status != TLC_OK) {
+        tlc_counters_free(counters);
+        return tlc_fail(error, probe->status, "latency probe: %s", probe->error.text);
+    }
+    return status;
 }
 
 // Prints the outcome; its exit code.
 static int conclude(const struct tlc_load_options *options, const struct tlc_target *target,
-                    struct tlc_counters *counters)
+                    struct tlc_counters *counters, struct tlc_counters *probe)
 {
-    char why[160];
+    char why[256];
     if (options->json) {
-        json_t *json = tlc_load_to_json(options, target, counters);
+        json_t *json = tlc_load_to_json(options, target, counters, probe);
         tlc_print_json(json);
         json_decref(json);
     } else {
-        tlc_load_print(options, target, counters);
+        tlc_load_print(options, target, counters, probe);
     }
     fflush(stdout);
     if (interrupted)
@@ -140,19 +200,22 @@ static int load(struct tlc_load_options *options)
 {
     struct tlc_target *target = NULL;
     struct tlc_counters counters;
+    struct probe probe = {.target = NULL};
     struct tlc_error *error = &options->error;
     enum tlc_status status = complete_options(options);
     if (status == TLC_OK)
         status = tlc_target_new(&options->target, &target, error);
     if (status == TLC_OK)
-        status = run(options, target, &counters, error);
+        status = run(options, target, &counters, &probe, error);
     int code = status;
     if (status == TLC_OK) {
-        code = conclude(options, target, &counters);
+        code = conclude(options, target, &counters, probe.target ? &probe.counters : NULL);
         tlc_counters_free(&counters);
     } else {
         code = interrupted ? TLC_INTERRUPTED : tlc_report_error(error);
     }
+    tlc_counters_free(&probe.counters);
+    tlc_target_free(probe.target);
     tlc_target_free(target);
     return code;
 }

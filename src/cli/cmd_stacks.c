@@ -335,6 +335,7 @@ static int get_stack(const struct options *options)
 // --- options
 // --------------------------------------------------------------------------------------
 
+// NOLINTNEXTLINE(readability-non-const-parameter): the signature is argp's
 static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
     struct options *options = state->input;

@@ -15,6 +15,7 @@ struct tlc_load_options {
     char **alpn;
     char *trust_pem, *client_chain_pem, *client_key_pem;
     uint64_t warm_up_us;
+    double probe_rate; // 0: no latency probe beside the load
     bool tickets_known, json, control;
     const char *floor_listen; // serve the TCP floor there instead
     unsigned burn_us;
@@ -27,10 +28,11 @@ void tlc_load_options_free(struct tlc_load_options *options);
 // Why the figures are not what was asked for; an empty text when they are.
 void tlc_load_verdict(const struct tlc_load_options *options, const struct tlc_counters *counters,
                       char *why, size_t capacity);
+// `probe` holds the counters of the latency probe; NULL: there was none.
 void tlc_load_print(const struct tlc_load_options *options, const struct tlc_target *target,
-                    struct tlc_counters *counters);
+                    struct tlc_counters *counters, struct tlc_counters *probe);
 // The `load --json` document; the caller owns the reference.
 json_t *tlc_load_to_json(const struct tlc_load_options *options, const struct tlc_target *target,
-                         struct tlc_counters *counters);
+                         struct tlc_counters *counters, struct tlc_counters *probe);
 
 #endif

@@ -13,6 +13,7 @@ enum {
     KEY_COUNT,
     KEY_CONCURRENCY,
     KEY_RATE,
+    KEY_PROBE_RATE,
     KEY_WARM_UP,
     KEY_THREADS,
     KEY_ENGINE,
@@ -55,10 +56,12 @@ static const struct argp_option argp_options[] = {
     {"duration", KEY_DURATION, "TIME", 0, "Start handshakes for this long (default 2s)", 1},
     {"count", KEY_COUNT, "N", 0, "Stop after this many were started", 1},
     {"concurrency", KEY_CONCURRENCY, "N", 0, "Connections open at once (default 128)", 1},
-    {"rate", KEY_RATE, "N", 0,
-     "Start N a second, whatever the server does (open loop); latency counts from the start that "
-     "was due",
+    {"rate", KEY_RATE, "N[..M]", 0,
+     "Start N a second, or a rate that goes from N to M, whatever the server does (open loop); "
+     "latency counts from the start that was due",
      1},
+    {"probe-rate", KEY_PROBE_RATE, "N", 0,
+     "Beside the load, N handshakes a second without batching, whose latency is told apart", 1},
     {"threads", KEY_THREADS, "N", 0, "Event loops, each in its own thread (default 1)", 1},
     {"warm-up", KEY_WARM_UP, "TIME", 0, "The same load before, not counted (default none)", 1},
     {"timeout", KEY_TIMEOUT, "TIME", 0, "Give a connection up after this long (default 10s)", 1},
@@ -141,6 +144,19 @@ static enum tlc_status parse_share(const char *option, const char *text, double 
         return tlc_fail(error, TLC_USAGE, "%s: '%s': not a number from %g to %g", option, text, low,
                         high);
     return TLC_OK;
+}
+
+static enum tlc_status parse_rate(const char *text, struct tlc_slice_options *slice,
+                                  struct tlc_error *error)
+{
+    const char *dots = strstr(text, "..");
+    if (!dots)
+        return parse_share("--rate", text, 0.001, 1e8, &slice->rate, error);
+    char first[32];
+    snprintf(first, sizeof first, "%.*s", (int)(dots - text), text);
+    enum tlc_status status = parse_share("--rate", first, 0, 1e8, &slice->rate, error);
+    return status == TLC_OK ? parse_share("--rate", dots + 2, 0.001, 1e8, &slice->rate_end, error)
+                            : status;
 }
 
 static enum tlc_status parse_hash(const char *text, struct tlc_expectation *expect,
@@ -322,8 +338,10 @@ static enum tlc_status parse_lists(int key, const char *text, struct tlc_load_op
         return parse_version(text, target, error);
     case KEY_RESUME:
         return parse_share("--resume", text, 0, 1, &target->resume_ratio, error);
+    case KEY_PROBE_RATE:
+        return parse_share("--probe-rate", text, 0.001, 1e6, &options->probe_rate, error);
     default: // KEY_RATE
-        return parse_share("--rate", text, 0.001, 1e8, &options->slice.rate, error);
+        return parse_rate(text, &options->slice, error);
     }
 }
 
@@ -401,6 +419,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     case KEY_BYTES:
     case KEY_VERSION:
     case KEY_RESUME:
+    case KEY_PROBE_RATE:
     case KEY_RATE:
         status = parse_lists(key, text, options, error);
         break;

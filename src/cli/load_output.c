@@ -121,7 +121,7 @@ static void print_head(const struct tlc_load_options *options, const struct tlc_
 }
 
 void tlc_load_print(const struct tlc_load_options *options, const struct tlc_target *target,
-                    struct tlc_counters *counters)
+                    struct tlc_counters *counters, struct tlc_counters *probe)
 {
     double each = counters->handshakes ? 1.0 / (double)counters->handshakes : 0;
     print_head(options, target);
@@ -131,7 +131,7 @@ void tlc_load_print(const struct tlc_load_options *options, const struct tlc_tar
            counters->offered);
     if (counters->stopped)
         printf("  %" PRIu64 " stopped on purpose\n", counters->stopped);
-    if (options->slice.rate > 0)
+    if (options->slice.rate > 0 || options->slice.rate_end > 0)
         printf("  %" PRIu64 " starts missed (no free connection when they were due)\n",
                counters->missed);
     if (counters->handshakes)
@@ -139,6 +139,11 @@ void tlc_load_print(const struct tlc_load_options *options, const struct tlc_tar
                (counters->cpu_user_us + counters->cpu_system_us) * each,
                counters->cpu_user_us * each, counters->cpu_system_us * each);
     print_latencies(counters);
+    if (probe) {
+        printf("  latency probe: %" PRIu64 " handshakes at %g a second, %" PRIu64 " failed\n",
+               probe->handshakes, options->probe_rate, tlc_counters_errors(probe));
+        print_latencies(probe);
+    }
     print_words("  version: ", json_object_get(counters->negotiated, "version"));
     print_words("  cipher: ", json_object_get(counters->negotiated, "cipher"));
     print_words("  group: ", json_object_get(counters->negotiated, "group"));
@@ -205,11 +210,30 @@ static void add_counts(json_t *json, const struct tlc_counters *counters)
         json_object_set_new(json, counts[i].name, json_integer((json_int_t)counts[i].count));
 }
 
-json_t *tlc_load_to_json(const struct tlc_load_options *options, const struct tlc_target *target,
-                         struct tlc_counters *counters)
+static void add_latencies(json_t *json, struct tlc_counters *counters)
 {
-    char why[160];
     struct point points[3];
+    points_of(counters, points);
+    for (size_t i = 0; i < 3; i++)
+        json_object_set_new(json, points[i].member,
+                            percentiles_to_json(points[i].values, points[i].count));
+}
+
+static json_t *probe_to_json(const struct tlc_load_options *options, struct tlc_counters *probe)
+{
+    json_t *json = json_object();
+    json_object_set_new(json, "asked_rate", json_real(options->probe_rate));
+    json_object_set_new(json, "handshakes", json_integer((json_int_t)probe->handshakes));
+    json_object_set_new(json, "missed", json_integer((json_int_t)probe->missed));
+    json_object_set(json, "errors", probe->errors);
+    add_latencies(json, probe);
+    return json;
+}
+
+json_t *tlc_load_to_json(const struct tlc_load_options *options, const struct tlc_target *target,
+                         struct tlc_counters *counters, struct tlc_counters *probe)
+{
+    char why[256];
     json_t *json = tlc_result_new("load", tlc_machine_describe());
     json_t *about = tlc_target_describe(target);
     // Keys are no part of a result.
@@ -217,16 +241,18 @@ json_t *tlc_load_to_json(const struct tlc_load_options *options, const struct tl
     json_object_set_new(json, "target", about);
     json_object_set_new(json, "concurrency", json_integer(options->slice.concurrency));
     json_object_set_new(json, "asked_rate", json_real(options->slice.rate));
+    json_object_set_new(
+        json, "asked_rate_end",
+        json_real(options->slice.rate_end > 0 ? options->slice.rate_end : options->slice.rate));
     add_counts(json, counters);
     json_object_set_new(json, "rate", json_real(rate_of(counters)));
     json_object_set_new(json, "window_s", json_real(counters->window_s));
     json_object_set_new(json, "span_s", json_real(counters->span_s));
     json_object_set(json, "errors", counters->errors);
     json_object_set_new(json, "cpu_us_per_handshake", per_handshake(counters));
-    points_of(counters, points);
-    for (size_t i = 0; i < 3; i++)
-        json_object_set_new(json, points[i].member,
-                            percentiles_to_json(points[i].values, points[i].count));
+    add_latencies(json, counters);
+    if (probe)
+        json_object_set_new(json, "latency_probe", probe_to_json(options, probe));
     json_object_set_new(json, "negotiated", negotiated_to_json(counters));
     tlc_load_verdict(options, counters, why, sizeof why);
     json_object_set_new(json, "as_asked", json_boolean(!*why));

@@ -99,6 +99,7 @@ static enum tlc_status slice(struct serving *serving, const json_t *request, jso
     struct tlc_slice_options options = {
         .keep_latencies = json_is_true(json_object_get(request, "keep_latencies")),
         .rate = json_number_value(json_object_get(request, "rate")),
+        .rate_end = json_number_value(json_object_get(request, "rate_end")),
     };
     if (find_target(serving, request, &prepared, error) != TLC_OK ||
         read_count(request, "duration_us", INT64_MAX / 2000, &options.duration_us, error) !=

@@ -7,7 +7,13 @@
 #include "generator/interrupt.h"
 #include "measure/clock.h"
 
-enum { DEFAULT_TIMEOUT_MS = 10000, DEFAULT_BATCH = 16, DEFAULT_BATCH_WAIT_US = 6000 };
+enum {
+    DEFAULT_TIMEOUT_MS = 10000,
+    DEFAULT_BATCH = 16,
+    DEFAULT_BATCH_WAIT_US = 6000,
+    OPEN_AT_ONCE = 512,
+    OPEN_MORE_EACH_MS = 8
+};
 
 static const struct tlc_engine_kind *engine_of(enum tlc_engine engine)
 {
@@ -121,6 +127,11 @@ static struct tlc_load_connection *connection_new(struct tlc_lane *lane)
     return NULL;
 }
 
+static bool is_open_loop(const struct tlc_slice_options *slice)
+{
+    return slice->rate > 0 || slice->rate_end > 0;
+}
+
 static bool grow(struct tlc_lane *lane, unsigned capacity)
 {
     struct tlc_load_connection **connections =
@@ -151,7 +162,7 @@ enum tlc_status tlc_lane_prepare(struct tlc_lane *lane, const struct tlc_slice_o
     lane->idle_count = 0;
     for (unsigned i = wanted; i > 0; i--)
         lane->idle[lane->idle_count++] = i - 1;
-    lane->batch = slice->batch ? slice->batch : slice->rate > 0 ? 1 : DEFAULT_BATCH;
+    lane->batch = slice->batch ? slice->batch : is_open_loop(slice) ? 1 : DEFAULT_BATCH;
     // Waiting for more events than connections can give would only wait for the clock.
     if (lane->batch > 1 && lane->batch > wanted / 4)
         lane->batch = wanted / 4 ? wanted / 4 : 1;
@@ -190,7 +201,14 @@ enum tlc_status tlc_lane_run(struct tlc_lane *lane, const struct tlc_slice_optio
     struct rusage before, after;
     getrusage(RUSAGE_THREAD, &before);
     uint64_t now_ns = tlc_now_ns();
-    tlc_pacer_begin(&lane->pacer, now_ns, slice->duration_us, slice->count, slice->rate);
+    tlc_pacer_begin(&lane->pacer, now_ns,
+                    &(struct tlc_pace){
+                        .duration_us = slice->duration_us,
+                        .count = slice->count,
+                        .open_loop = is_open_loop(slice),
+                        .rate = slice->rate,
+                        .rate_end = slice->rate_end > 0 ? slice->rate_end : slice->rate,
+                    });
     tlc_tally_begin(&lane->tally, counters, slice->keep_latencies, lane->pacer.stop_ns);
     lane->next_expiry_ns = 0;
     enum tlc_status status = lane->kind->run(lane->loop, error);
@@ -201,11 +219,21 @@ enum tlc_status tlc_lane_run(struct tlc_lane *lane, const struct tlc_slice_optio
     return tlc_tally_finish(&lane->tally, error);
 }
 
+// A crowd of connections is opened over some time, so that the server can take them from its accept
+// queue (4096 long at best) while it works: how many may be open `now_ns`.
+static unsigned may_be_open(const struct tlc_lane *lane, uint64_t now_ns)
+{
+    uint64_t since_ms = (now_ns - lane->pacer.begin_ns) / 1000000;
+    uint64_t allowed = OPEN_AT_ONCE + since_ms * OPEN_MORE_EACH_MS;
+    return allowed < lane->concurrency ? (unsigned)allowed : lane->concurrency;
+}
+
 struct tlc_load_connection *tlc_lane_start(struct tlc_lane *lane, uint64_t now_ns, unsigned *index,
                                            enum tlc_ask *ask)
 {
     uint64_t intended_ns;
-    if (!lane->idle_count || !tlc_pacer_take(&lane->pacer, now_ns, &intended_ns))
+    if (!lane->idle_count || tlc_lane_open(lane) >= may_be_open(lane, now_ns) ||
+        !tlc_pacer_take(&lane->pacer, now_ns, &intended_ns))
         return NULL;
     *index = lane->idle[--lane->idle_count];
     struct tlc_load_connection *connection = lane->connections[*index];
@@ -244,6 +272,8 @@ uint64_t tlc_lane_sleep_ns(const struct tlc_lane *lane, uint64_t now_ns)
     uint64_t until = lane->next_expiry_ns;
     if (lane->idle_count) {
         uint64_t next = tlc_pacer_next_ns(&lane->pacer, now_ns);
+        if (next < now_ns + 1000000 && tlc_lane_open(lane) >= may_be_open(lane, now_ns))
+            next = now_ns + 1000000; // when more may be open
         until = next < until ? next : until;
     }
     return until > now_ns ? until - now_ns : 0;

@@ -1,26 +1,42 @@
 #include "generator/pacer.h"
 
-void tlc_pacer_begin(struct tlc_pacer *pacer, uint64_t now_ns, uint64_t duration_us, uint64_t count,
-                     double rate)
+#include <math.h>
+
+void tlc_pacer_begin(struct tlc_pacer *pacer, uint64_t now_ns, const struct tlc_pace *pace)
 {
     *pacer = (struct tlc_pacer){
         .begin_ns = now_ns,
-        .stop_ns = duration_us ? now_ns + duration_us * 1000 : UINT64_MAX,
-        .count = count ? count : UINT64_MAX,
-        .interval_ns = rate > 0 ? 1e9 / rate : 0,
+        .stop_ns = pace->duration_us ? now_ns + pace->duration_us * 1000 : UINT64_MAX,
+        .count = pace->count ? pace->count : UINT64_MAX,
+        .open_loop = pace->open_loop,
+        .rate = pace->rate,
     };
+    if (pace->open_loop && pace->duration_us)
+        pacer->slope = (pace->rate_end - pace->rate) / ((double)pace->duration_us / 1e6);
 }
 
+// Starts due until t seconds after the beginning: rate t + slope t^2 / 2. This is its inverse.
 static uint64_t due_ns(const struct tlc_pacer *pacer, uint64_t index)
 {
-    return pacer->begin_ns + (uint64_t)((double)index * pacer->interval_ns);
+    double k = (double)index, seconds;
+    if (pacer->slope == 0) {
+        seconds = k / pacer->rate;
+    } else {
+        double square = pacer->rate * pacer->rate + 2 * pacer->slope * k;
+        if (square < 0)
+            return TLC_PACER_NEVER; // a falling rate reaches zero before
+        // The usual formula, turned so that nothing cancels out for small slopes.
+        double divisor = pacer->rate + sqrt(square);
+        seconds = divisor > 0 ? 2 * k / divisor : 0;
+    }
+    return seconds < 1e9 ? pacer->begin_ns + (uint64_t)(seconds * 1e9) : TLC_PACER_NEVER;
 }
 
 uint64_t tlc_pacer_next_ns(const struct tlc_pacer *pacer, uint64_t now_ns)
 {
     if (pacer->stopped || pacer->taken >= pacer->count || now_ns >= pacer->stop_ns)
         return TLC_PACER_NEVER;
-    if (pacer->interval_ns <= 0)
+    if (!pacer->open_loop)
         return now_ns;
     uint64_t next = due_ns(pacer, pacer->taken);
     return next < pacer->stop_ns ? next : TLC_PACER_NEVER;
@@ -43,12 +59,14 @@ void tlc_pacer_stop(struct tlc_pacer *pacer)
 
 uint64_t tlc_pacer_missed(const struct tlc_pacer *pacer, uint64_t now_ns)
 {
-    if (pacer->interval_ns <= 0 || pacer->stopped)
+    if (!pacer->open_loop || pacer->stopped)
         return 0;
-    uint64_t until = now_ns < pacer->stop_ns ? now_ns : pacer->stop_ns;
-    // Start k is due at begin + k * interval, k from 0.
-    uint64_t due = (uint64_t)((double)(until - pacer->begin_ns - 1) / pacer->interval_ns) + 1;
-    if (due > pacer->count)
-        due = pacer->count;
-    return due > pacer->taken ? due - pacer->taken : 0;
+    uint64_t until_ns = now_ns < pacer->stop_ns ? now_ns : pacer->stop_ns;
+    double seconds = (double)(until_ns - pacer->begin_ns) / 1e9;
+    if (pacer->slope < 0 && seconds > pacer->rate / -pacer->slope)
+        seconds = pacer->rate / -pacer->slope;
+    double due = ceil((pacer->rate + pacer->slope * seconds / 2) * seconds - 1e-6);
+    if (due > (double)pacer->count)
+        due = (double)pacer->count;
+    return due > (double)pacer->taken ? (uint64_t)due - pacer->taken : 0;
 }

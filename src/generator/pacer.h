@@ -9,14 +9,21 @@ struct tlc_pacer {
     uint64_t begin_ns, stop_ns; // stop_ns UINT64_MAX: the count decides
     uint64_t count;             // starts allowed in all; UINT64_MAX: the time decides
     uint64_t taken;
-    double interval_ns; // open loop: time between starts; 0: closed loop
-    bool stopped;
+    double rate;  // open loop: starts a second at the beginning; 0: closed loop
+    double slope; // by how much the rate changes a second
+    bool open_loop, stopped;
 };
 
 #define TLC_PACER_NEVER UINT64_MAX
 
-void tlc_pacer_begin(struct tlc_pacer *pacer, uint64_t now_ns, uint64_t duration_us, uint64_t count,
-                     double rate);
+// What a slice is asked to start.
+struct tlc_pace {
+    uint64_t duration_us, count; // 0: no limit
+    bool open_loop;
+    double rate, rate_end; // starts a second, changing evenly over the duration
+};
+
+void tlc_pacer_begin(struct tlc_pacer *pacer, uint64_t now_ns, const struct tlc_pace *pace);
 // Takes one start when it is due; *intended_ns gets when it should have been.
 bool tlc_pacer_take(struct tlc_pacer *pacer, uint64_t now_ns, uint64_t *intended_ns);
 // When the next start is due (in the past: at once), TLC_PACER_NEVER after the last.

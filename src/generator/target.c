@@ -167,6 +167,7 @@ static struct tlc_slice_options part_of(const struct tlc_slice_options *slice, u
     part.count = slice->count / lanes + (index < slice->count % lanes);
     part.concurrency = slice->concurrency / lanes + (index < slice->concurrency % lanes);
     part.rate = slice->rate / lanes;
+    part.rate_end = slice->rate_end / lanes;
     return part;
 }
 
@@ -212,10 +213,12 @@ enum tlc_status tlc_target_check(const struct tlc_target *target,
 {
     if (!slice->duration_us && !slice->count)
         return tlc_fail(error, TLC_USAGE, "slice: neither a duration nor a count bounds it");
-    if (!(slice->rate >= 0 && slice->rate < 1e9))
-        return tlc_fail(error, TLC_USAGE, "slice: rate %g: not from 0 to 1e9 a second",
-                        slice->rate);
-    if (target->address.scope == TLC_SCOPE_ANYWHERE && slice->rate <= 0)
+    if (slice->rate_end > 0 && !slice->duration_us)
+        return tlc_fail(error, TLC_USAGE, "slice: a rate that changes needs a duration");
+    if (!(slice->rate >= 0 && slice->rate < 1e9 && slice->rate_end >= 0 && slice->rate_end < 1e9))
+        return tlc_fail(error, TLC_USAGE, "slice: rates %g and %g: not from 0 to 1e9 a second",
+                        slice->rate, slice->rate_end);
+    if (target->address.scope == TLC_SCOPE_ANYWHERE && slice->rate <= 0 && slice->rate_end <= 0)
         return tlc_fail(error, TLC_USAGE,
                         "target: %s: not a loopback, private or link-local address; load toward it "
                         "needs a --rate",

@@ -165,23 +165,24 @@ static char *find_file(const char *id)
     return found;
 }
 
+// Appends ", word" where it fits.
+static void append_word(char *list, size_t capacity, const char *word)
+{
+    size_t used = strlen(list);
+    if (used + strlen(word) + 3 < capacity)
+        snprintf(list + used, capacity - used, "%s%s", used ? ", " : "", word);
+}
+
 static enum tlc_status fail_not_found(const char *id, struct tlc_error *error)
 {
     char **ids = tlc_stack_ids(), found[512] = "", searched[1024] = "";
-    for (char **one = ids; one && *one && strlen(found) + strlen(*one) + 3 < sizeof found; one++) {
-        if (found[0])
-            strcat(found, ", ");
-        strcat(found, *one);
-    }
+    for (char **one = ids; one && *one; one++)
+        append_word(found, sizeof found, *one);
     tlc_stack_ids_free(ids);
     struct folders folders;
     find_folders(&folders);
     for (size_t i = 0; i < folders.count; i++)
-        if (strlen(searched) + strlen(folders.paths[i]) + 3 < sizeof searched) {
-            if (i)
-                strcat(searched, ", ");
-            strcat(searched, folders.paths[i]);
-        }
+        append_word(searched, sizeof searched, folders.paths[i]);
     free_folders(&folders);
     return tlc_fail(error, TLC_ENVIRONMENT,
                     "stack: %.64s: no such plug-in; found are: %s; folders searched: %.500s", id,

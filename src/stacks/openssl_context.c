@@ -15,6 +15,7 @@ static int compare_names(const void *left, const void *right)
 }
 
 // Chooses the certificate by server name (RFC 6066, 3); an unknown name gets the default one.
+// NOLINTNEXTLINE(readability-non-const-parameter): the signature is OpenSSL's
 static int choose_certificate(SSL *ssl, int *alert, void *argument)
 {
     (void)alert;

@@ -13,12 +13,6 @@ target_sources(test_tls13_faults PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/forge.
 tlc_unit_test(tls13_messages tls13)
 target_sources(test_tls13_messages PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/forge.c)
 
-# Prints figures and is not a test: run build/tests/test_tls13_speed by hand.
-add_executable(test_tls13_speed EXCLUDE_FROM_ALL ${CMAKE_CURRENT_SOURCE_DIR}/unit/test_tls13_speed.c
-               ${CMAKE_CURRENT_SOURCE_DIR}/unit/test_tls13_peer.c)
-set_target_properties(test_tls13_speed PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
-target_link_libraries(test_tls13_speed PRIVATE tlc_libssl tlc_tls13 PkgConfig::CMOCKA)
-
 # The fuzz target over a fixed corpus, built like everything else.
 set(fuzz ${CMAKE_CURRENT_SOURCE_DIR}/fuzz)
 add_executable(replay_tls13 ${fuzz}/fuzz_tls13.c ${fuzz}/forge.c ${fuzz}/replay.c)

@@ -69,12 +69,12 @@ every_cell_of_go_server() { # engine, groups
     stop_go_server_with $((handshakes * ($(wc -w <<<"$2 $ciphers")))) 0
 }
 
-@test "the Go peers are formatted, vetted and tested" {
+# Without vet, which would first look through all of Go's own library.
+@test "the Go peers are formatted and tested" {
     cd "$root/peers/go"
     export GOTOOLCHAIN=local GOPROXY=off GOFLAGS=-mod=mod GOWORK=off CGO_ENABLED=0
     [ -z "$("$(dirname "$("$GO" env GOROOT)/bin/go")/gofmt" -l .)" ]
-    "$GO" vet ./...
-    "$GO" test ./...
+    "$GO" test -vet=off ./...
 }
 
 @test "the Go client meets serve with every group and key type" {

@@ -3,6 +3,8 @@
 # not have is brought by its recipe; when that fails too, its tests are skipped with the reason,
 # or fail when TLSCOST_PEERS is 'required'. INTEROP_LOG names a file to append every cell to.
 
+# shellcheck shell=bash disable=SC2034,SC2015 # the tests use the variables; the last word is `false`
+
 root=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
 lean_groups="X25519 P-256 P-384 X25519MLKEM768"
 ciphers="TLS_AES_128_GCM_SHA256 TLS_AES_256_GCM_SHA384 TLS_CHACHA20_POLY1305_SHA256"
@@ -23,7 +25,8 @@ prefix_of() {
 }
 
 absent() {
-    local reason="$1: absent: $(tail -n 1 "$BATS_FILE_TMPDIR/recipe.log" 2>/dev/null)"
+    local reason
+    reason="$1: absent: $(tail -n 1 "$BATS_FILE_TMPDIR/recipe.log" 2>/dev/null)"
     [ "${TLSCOST_PEERS:-}" != required ] || { echo "$reason" >&2 && return 1; }
     skip "$reason"
 }

@@ -313,6 +313,35 @@ holds() { # a jq condition on the last document
     holds '.handshakes == 60 and .span_s >= 0.295 and .asked_rate == 200'
 }
 
+@test "a ramp starts what it should, and a latency probe runs beside the load" {
+    serve
+    load --rate 0..100 --duration 1s --concurrency 60 "$address"
+    [ "$code" -eq 0 ] || { cat "$json.err"; false; }
+    # 50 are due; a machine too busy to start some in time says so.
+    holds '(.handshakes + .missed) >= 50 and (.handshakes + .missed) <= 51'
+    load --probe-rate 20 --duration 500ms --concurrency 4 "$address"
+    [ "$code" -eq 0 ] || { cat "$json.err"; false; }
+    holds '.latency_probe | .handshakes + .missed == 10 and .errors == {} and .latency_connect_us.max > 0'
+    run "$TLSCOST" load --probe-rate 20 --count 5 "$address"
+    [ "$status" -eq 1 ]
+}
+
+@test "the TCP floor has the byte counts asked for" {
+    "$TLSCOST" load --serve-floor 127.0.0.1:0 && false # a port must be named
+    port=$((20000 + RANDOM % 10000))
+    "$TLSCOST" load --serve-floor "127.0.0.1:$port" >"$BATS_TEST_TMPDIR/floor" 3>&- &
+    servers+=("$!")
+    until grep -q listening "$BATS_TEST_TMPDIR/floor"; do kill -0 "${servers[0]}"; done
+    for loop in epoll auto; do
+        load --engine tcp --loop "$loop" --bytes 300:2000:80:500 --count 200 "127.0.0.1:$port"
+        [ "$code" -eq 0 ] || { cat "$json.err"; false; }
+        holds '.handshakes == 200 and .bytes_sent == 200 * 380 and .bytes_received == 200 * 2500'
+        holds '.negotiated.version == {none: 200} and .errors == {}'
+    done
+    run "$TLSCOST" load --engine tcp --bytes 5:1:1 "127.0.0.1:$port"
+    [ "$status" -eq 1 ]
+}
+
 @test "openssl s_server (X25519, P-256), with tickets read and not" {
     openssl_server -naccept 1000
     for group in X25519 P-256; do

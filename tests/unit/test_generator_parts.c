@@ -103,7 +103,7 @@ static void closed_loop_starts_at_once_until_time_or_count(void **state)
     (void)state;
     struct tlc_pacer pacer;
     uint64_t intended;
-    tlc_pacer_begin(&pacer, 1000, 5, 0, 0);
+    tlc_pacer_begin(&pacer, 1000, &(struct tlc_pace){.duration_us = 5});
     for (unsigned i = 0; i < 100; i++) {
         assert_true(tlc_pacer_take(&pacer, 1000 + i, &intended));
         assert_int_equal(intended, 1000 + i);
@@ -112,7 +112,7 @@ static void closed_loop_starts_at_once_until_time_or_count(void **state)
     assert_false(tlc_pacer_take(&pacer, 6000, &intended));
     assert_true(tlc_pacer_next_ns(&pacer, 6000) == TLC_PACER_NEVER);
 
-    tlc_pacer_begin(&pacer, 0, 0, 2, 0);
+    tlc_pacer_begin(&pacer, 0, &(struct tlc_pace){.count = 2});
     assert_true(tlc_pacer_take(&pacer, 0, &intended));
     assert_true(tlc_pacer_take(&pacer, 1u << 30, &intended));
     assert_false(tlc_pacer_take(&pacer, 1u << 30, &intended));
@@ -124,7 +124,9 @@ static void open_loop_keeps_its_intended_times(void **state)
     (void)state;
     struct tlc_pacer pacer;
     uint64_t intended;
-    tlc_pacer_begin(&pacer, 1000000, 10000, 0, 1000); // a start every ms, for 10 ms
+    const struct tlc_pace every_ms = {
+        .duration_us = 10000, .open_loop = true, .rate = 1000, .rate_end = 1000};
+    tlc_pacer_begin(&pacer, 1000000, &every_ms);
     assert_true(tlc_pacer_take(&pacer, 1000000, &intended));
     assert_int_equal(intended, 1000000);
     assert_false(tlc_pacer_take(&pacer, 1500000, &intended));
@@ -140,6 +142,37 @@ static void open_loop_keeps_its_intended_times(void **state)
     tlc_pacer_stop(&pacer);
     assert_false(tlc_pacer_take(&pacer, 5500000, &intended));
     assert_int_equal(tlc_pacer_missed(&pacer, 20000000), 0); // stopped on purpose
+}
+
+// Starts taken until each tenth of the duration when the loop always comes in time.
+static void take_ramp(double from, double to, unsigned taken[11])
+{
+    struct tlc_pacer pacer;
+    uint64_t intended;
+    const struct tlc_pace pace = {
+        .duration_us = 10000000, .open_loop = true, .rate = from, .rate_end = to};
+    tlc_pacer_begin(&pacer, 0, &pace);
+    for (unsigned tenth = 0; tenth <= 10; tenth++) {
+        uint64_t now_ns = tenth * 1000000000ull - (tenth == 10);
+        while (tlc_pacer_take(&pacer, now_ns, &intended))
+            assert_true(intended <= now_ns);
+        taken[tenth] = (unsigned)pacer.taken;
+    }
+    assert_in_range(tlc_pacer_missed(&pacer, UINT64_MAX), 0, 1); // one may be due at the very end
+}
+
+static void ramps_rise_and_fall_evenly(void **state)
+{
+    (void)state;
+    unsigned up[11], down[11], even[11];
+    take_ramp(0, 200, up); // 10 t^2 until t
+    take_ramp(200, 0, down);
+    take_ramp(100, 100, even);
+    for (unsigned t = 0; t <= 10; t++) {
+        assert_in_range(up[t], 10 * t * t, 10 * t * t + 1);
+        assert_in_range(down[t], 200 * t - 10 * t * t, 200 * t - 10 * t * t + 1);
+        assert_in_range(even[t], 100 * t, 100 * t + 1);
+    }
 }
 
 static const uint8_t one_hash[32] = {1}, other_hash[32] = {2};
@@ -457,6 +490,7 @@ int main(void)
         cmocka_unit_test(sources_are_spread_over_loopback_only),
         cmocka_unit_test(closed_loop_starts_at_once_until_time_or_count),
         cmocka_unit_test(open_loop_keeps_its_intended_times),
+        cmocka_unit_test(ramps_rise_and_fall_evenly),
         cmocka_unit_test(each_difference_has_its_own_bit),
         cmocka_unit_test(handshakes_are_tallied),
         cmocka_unit_test(unknown_names_of_a_peer_stay_printable_and_bounded),
