@@ -160,3 +160,12 @@ every_cell_of_go_server() { # engine, groups
     load_as_asked lean X25519 0
     jq -e '.tickets == 0' "$client_output"
 }
+
+@test "both engines resume with the Go server" {
+    start_go_server ecdsa-p256 X25519MLKEM768
+    resumed_as_asked lean X25519MLKEM768
+    note "load lean, resumed" "Go server" ecdsa-p256 X25519MLKEM768 "$(load_said)"
+    resumed_as_asked full X25519MLKEM768
+    stop_server
+    jq -s -e --argjson least $((2 * handshakes)) '.[1] | .resumed >= $least and .failed == {}' "$server_output"
+}

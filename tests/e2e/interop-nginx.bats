@@ -118,3 +118,16 @@ retried_by_nginx() { # groups
     run "$TLSCOST" load --groups X25519MLKEM768 --count 4 --concurrency 1 "$address"
     [ "$status" -ne 0 ] && [[ "$output" == *handshake_failure* ]] || { echo "$status $output" && false; }
 }
+
+@test "both engines resume with nginx 1.26" {
+    start_nginx ecdsa-p256 X25519MLKEM768
+    resumed_as_asked lean X25519MLKEM768
+    note "load lean, resumed" "nginx $(nginx_version)" ecdsa-p256 X25519MLKEM768 "$(load_said)"
+    resumed_as_asked full X25519MLKEM768
+}
+
+@test "both engines resume with nginx 1.22" {
+    start_nginx ecdsa-p256 P-256
+    resumed_as_asked lean P-256
+    resumed_as_asked full P-256
+}

@@ -174,3 +174,17 @@ retried_by_s_client() {
     run "$TLSCOST" load --json --engine full --groups X25519:P-384 --count 4 --concurrency 1 "$address"
     [ "$status" -eq 3 ] && [[ "$output" == *mismatch-hello-retry* ]] || { echo "$status $output" && false; }
 }
+
+@test "both engines resume with s_server" {
+    start_s_server openssl ecdsa-p256 P-256
+    resumed_as_asked lean P-256
+    resumed_as_asked full P-256
+}
+
+@test "both engines resume with s_server of 3.5" {
+    need_openssl35
+    start_s_server "$OPENSSL35" ecdsa-p256 X25519MLKEM768
+    resumed_as_asked lean X25519MLKEM768
+    note "load lean, resumed" "$("$OPENSSL35" version | cut -d ' ' -f 1,2) s_server" ecdsa-p256 X25519MLKEM768 "$(load_said)"
+    resumed_as_asked full X25519MLKEM768
+}

@@ -157,6 +157,17 @@ load_as_asked() { # engine, group, HelloRetryRequests, more options of load (als
         { echo "load $engine $group $*" && cat "$BATS_TEST_TMPDIR/load.err" "$client_output" && false; }
 }
 
+# The same with a ticket of the handshake before in each: all must be resumed, with a key exchange.
+resumed_as_asked() { # engine, group
+    client_output=$BATS_TEST_TMPDIR/load.json
+    "$TLSCOST" load --json --engine "$1" --groups "$2" --resume 1 --count "$handshakes" --concurrency 1 \
+        --timeout 60s "$address" >"$client_output" 2>"$BATS_TEST_TMPDIR/load.err" &&
+        jq -e --arg group "$(registered "$2")" --argjson n "$handshakes" '
+            .as_asked and .handshakes == $n and .offered == $n and .resumed == $n and .errors == {} and
+            .negotiated.psk_mode == {psk_dhe_ke: $n} and .negotiated.group == {($group): $n}' "$client_output" >/dev/null ||
+        { echo "load $1 --resume 1" && cat "$BATS_TEST_TMPDIR/load.err" "$client_output" && false; }
+}
+
 # What `load` printed, for the log.
 load_said() {
     jq -c '[.handshakes, .negotiated.version, .negotiated.cipher, .negotiated.group,

@@ -54,6 +54,14 @@ cached_prefix() {
     [[ $output == *"apt-get install no-such-package-anywhere"* ]]
 }
 
+@test "a peer is not built into a stack, and its further packages are plain names" {
+    run -2 "$recipe" build nginx-1.26
+    [[ $output == *"nginx is a peer, not a stack"* ]]
+    sed 's/^with:.*/with: libc6 $(true)/' "$root/recipes/nginx-1.26.recipe" >"$BATS_TEST_TMPDIR/bad.recipe"
+    run -2 "$recipe" get "$BATS_TEST_TMPDIR/bad.recipe"
+    [[ $output == *"with: not a list of package names"* ]]
+}
+
 @test "without network and cache the error says what to install" {
     if apt-config dump 2>/dev/null | grep -qi '^acquire::http.*proxy'; then
         skip "apt has a proxy of its own"
