@@ -27,6 +27,7 @@ struct round {
     struct sockaddr_in floor_address;
     double hello_bytes, sent_bytes, flight_bytes; // of a lean handshake
     double server_us;                             // what it costs the server
+    double burn_us;                               // what the floor's server burns for it
 };
 
 static json_t *lean_target(const struct round *round, const struct arm *arm, const char *share,
@@ -194,6 +195,7 @@ static enum tlc_status measure_floor(struct round *round, struct arm *arm, uint6
         double each = 1e-3 / (double)sample->handshakes;
         sample->client_us = (double)(tlc_process_cpu_ns(round->rig.generator.pid) - client) * each;
         sample->server_us = (double)(tlc_process_cpu_ns(round->floor.pid) - server) * each;
+        round->bench->floor_server_us = sample->server_us - round->burn_us;
     }
     json_decref(counters);
     return TLC_OK;
@@ -299,10 +301,11 @@ static bool choose_port(struct sockaddr_in *address)
 static enum tlc_status start_floor(struct round *round, double burn_us, struct tlc_error *error)
 {
     char listen[32], burn[32];
+    round->burn_us = burn_us > 0 ? burn_us : 0;
     if (!choose_port(&round->floor_address))
         return tlc_fail_errno(error, "floor: no free port");
     snprintf(listen, sizeof listen, "127.0.0.1:%u", ntohs(round->floor_address.sin_port));
-    snprintf(burn, sizeof burn, "%.0f", burn_us > 0 ? burn_us : 0);
+    snprintf(burn, sizeof burn, "%.0f", round->burn_us);
     const struct rig_options *rig = &round->bench->rig;
     const char *const arguments[] = {rig->program, "load", "--serve-floor", listen, "--burn-us",
                                      burn,         NULL};
@@ -322,10 +325,11 @@ static enum tlc_status start_floor(struct round *round, double burn_us, struct t
 // client finds at once, and with it what the client spends.
 static enum tlc_status learn_floor(struct round *round, struct arm *arm, struct tlc_error *error)
 {
-    struct sample sample = {0};
+    struct sample sample;
+    double burn_us = round->server_us / 2; // near the pace of use
     if (round->bench->floor_told)
         return TLC_OK;
-    enum tlc_status status = start_floor(round, 0, error);
+    enum tlc_status status = start_floor(round, burn_us, error);
     if (status == TLC_OK)
         status = prepare(round, arm, floor_target(round, arm), error);
     if (status == TLC_OK) {
@@ -336,7 +340,6 @@ static enum tlc_status learn_floor(struct round *round, struct arm *arm, struct 
     tlc_process_stop(&round->floor, 1000);
     if (status == TLC_OK) {
         round->bench->floor_told = true;
-        round->bench->floor_server_us = sample.server_us;
     }
     return status;
 }
@@ -365,9 +368,13 @@ static enum tlc_status learn_handshake(struct round *round, struct arm *arm,
     status = release(round, arm, error);
     if (status == TLC_OK)
         status = prepare(round, arm, lean_target(round, arm, "cheap", "complete"), error);
-    uint64_t before = tlc_process_cpu_ns(round->rig.server.pid);
     if (status == TLC_OK)
-        status = slice(round, arm, 0, LEARN, &counters, error);
+        status = slice(round, arm, 0, WARM_UP, &counters, error);
+    if (status != TLC_OK)
+        return status;
+    json_decref(counters);
+    uint64_t before = tlc_process_cpu_ns(round->rig.server.pid);
+    status = slice(round, arm, 0, LEARN, &counters, error);
     if (status != TLC_OK)
         return status;
     double handshakes = number(counters, "handshakes");
