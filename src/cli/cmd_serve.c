@@ -268,11 +268,12 @@ static const char documentation[] =
     "Serve a TLS library as a server to be measured. It echoes application data, counts handshakes "
     "per worker, and prints the counts as JSON when it ends (SIGINT, SIGTERM)."
     "\vExamples:\n"
-    "  tlscost serve                                  127.0.0.1:4433, certificate ecdsa-p256\n"
+    "  tlscost serve                      on 127.0.0.1:4433, with ecdsa-p256\n"
     "  tlscost serve --cert rsa-2048 --groups X25519 --workers 2\n"
     "  tlscost serve --certs DIR --cert ecdsa-p256,rsa-2048 --sni ed25519=www.test\n"
-    "  tlscost serve --http --listen '[::1]:8443'     then: curl -k https://[::1]:8443/\n"
-    "  tlscost serve --tickets 1 --ticket-keys keys   SIGHUP reads the file again\n\n"
+    "  tlscost serve --http --listen '[::1]:8443'\n"
+    "  curl -k 'https://[::1]:8443/'      from another terminal\n"
+    "  tlscost serve --tickets 1 --ticket-keys keys      (SIGHUP: read keys again)\n\n"
     "Only loopback addresses are used unless another one is written in --listen.";
 
 // The certificates served: names, their server names and their PEM.

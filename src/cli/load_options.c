@@ -104,7 +104,7 @@ static const struct argp_option argp_options[] = {
      "A key share of the second group, so that the server sends a HelloRetryRequest", 5},
     {"loop", KEY_LOOP, "NAME", 0, "auto (default), io_uring or epoll", 5},
     {"batch", KEY_BATCH, "N", 0,
-     "Events a loop waits for before it works, at most 6 ms (default 16, with --rate 1)", 5},
+     "Events a loop waits for before it works, at most 6 ms (default 32, with --rate 1)", 5},
     {"fresh-sockets", KEY_FRESH, NULL, 0, "A new socket for every connection", 5},
     {"allow-public", KEY_PUBLIC, NULL, 0,
      "Allow addresses other than loopback, private and link-local; needs --rate", 5},
@@ -442,13 +442,12 @@ static const char documentation[] =
     "Make handshakes against a TLS server and count what happened: rate, own CPU per handshake, "
     "latencies, errors by kind, and what was negotiated on every handshake."
     "\vExamples:\n"
-    "  tlscost load 127.0.0.1:4433                        two seconds of X25519 handshakes\n"
+    "  tlscost load 127.0.0.1:4433                   2 s of X25519 handshakes\n"
     "  tlscost load --groups X25519MLKEM768 --share cheap --json 127.0.0.1:4433\n"
     "  tlscost load --count 10000 --concurrency 64 '[::1]:4433'\n"
-    "  tlscost load --rate 500 --duration 10s 127.0.0.1:4433   latency at a fixed rate\n"
-    "  tlscost load --engine full --stack openssl --version 1.2 --ca ca.pem --sni localhost "
-    "127.0.0.1:4433\n"
-    "  tlscost load --resume 0.8 127.0.0.1:4433           four of five offer a ticket\n\n"
+    "  tlscost load --resume 0.8 127.0.0.1:4433      four of five offer a ticket\n"
+    "  tlscost load --rate 500 --duration 10s 127.0.0.1:4433\n"
+    "  tlscost load --engine full --version 1.2 --ca ca.pem 127.0.0.1:4433\n\n"
     "Unless --tickets is given, one handshake before the load counts the tickets the server "
     "sends.\n"
     "Exit codes: 0 all as asked; 1 wrong usage; 2 no server or no resources; 3 errors, or "

@@ -28,16 +28,14 @@ static void print_usage(FILE *to)
             TLC_VERSION);
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         fprintf(to, "  %-10s %s\n", commands[i].name, commands[i].summary);
-    fprintf(
-        to,
-        "\nExamples:\n"
-        "  tlscost run --quick             what moves the cost of a handshake, in half a minute\n"
-        "  tlscost run certificates -o r.json\n"
-        "  tlscost report r.json --format markdown\n"
-        "  tlscost probe 127.0.0.1:4433\n"
-        "\n'tlscost COMMAND --help' explains a command; the manual page is tlscost(1).\n"
-        "Exit codes: 0 done; 1 wrong usage or plan; 2 the machine lacks something;\n"
-        "3 figures refused by checks; 4 a claim crossed a gate; 130 interrupted.\n");
+    fprintf(to, "\nExamples:\n"
+                "  tlscost run --quick             what moves the cost of a handshake, in 30 s\n"
+                "  tlscost run certificates -o r.json\n"
+                "  tlscost report r.json --format markdown\n"
+                "  tlscost probe 127.0.0.1:4433\n"
+                "\n'tlscost COMMAND --help' explains a command; the manual page is tlscost(1).\n"
+                "Exit codes: 0 done; 1 wrong usage or plan; 2 the machine lacks something;\n"
+                "3 figures refused by checks; 4 a claim crossed a gate; 130 interrupted.\n");
 }
 
 static int unknown_command(const char *name)
