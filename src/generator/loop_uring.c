@@ -233,8 +233,11 @@ static int file_of(const struct tlc_loop *loop, unsigned index)
 // Room for a whole chain: one that is cut by a submission would lose its links.
 static void begin_chain(struct tlc_loop *loop, unsigned index)
 {
-    if (io_uring_sq_space_left(&loop->ring) < CHAIN)
-        io_uring_submit(&loop->ring);
+    while (io_uring_sq_space_left(&loop->ring) < CHAIN) {
+        int code = io_uring_submit(&loop->ring);
+        if (code < 0 && code != -EAGAIN && code != -EINTR && code != -EBUSY)
+            abort(); // only a request that this file made wrong is refused for good
+    }
     loop->slots[index]->generation++;
 }
 
@@ -293,8 +296,6 @@ static void put_output(struct tlc_loop *loop, unsigned index)
 
 // --- the life of a connection ---
 
-static void act(struct tlc_loop *loop, unsigned index, enum tlc_ask ask);
-
 static bool open_fresh(struct tlc_loop *loop, unsigned index)
 {
     struct tlc_error error;
@@ -335,7 +336,11 @@ static void begin(struct tlc_loop *loop, unsigned index, enum tlc_ask ask)
     if (ask == TLC_ASK_SEND && !open_fresh(loop, index))
         ask = tlc_load_connection_broke(connection, errno);
     if (ask != TLC_ASK_SEND) {
-        act(loop, index, ask);
+        // It failed before it could begin. The next one waits for its turn in start_due: begun from
+        // here, a lasting failure would nest without end.
+        if (slot->used)
+            end_socket(loop, index);
+        tlc_lane_closed(loop->lane, index);
         return;
     }
     begin_chain(loop, index);

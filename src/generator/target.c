@@ -1,5 +1,5 @@
 #include <pthread.h>
-#include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,16 +18,16 @@ struct tlc_target {
 
 enum { MAX_THREADS = 256, MAX_ECHO_BYTES = 65536 };
 
-static volatile sig_atomic_t interrupted;
+static atomic_bool interrupted; // lock-free, so a signal handler may set it
 
 void tlc_generator_interrupt(void)
 {
-    interrupted = 1;
+    atomic_store(&interrupted, true);
 }
 
 bool tlc_generator_interrupted(void)
 {
-    return interrupted;
+    return atomic_load(&interrupted);
 }
 
 // What only a laboratory may do stays in the laboratory: no option lifts the first two refusals.

@@ -269,6 +269,23 @@ holds() { # a jq condition on the last document
     holds '.handshakes == 180 and ([.errors | to_entries[] | select(.key | startswith("reset")) | .value] | add) == 20'
 }
 
+@test "a server that dies under load ends the run with errors, not with a hang" {
+    for loop in epoll auto; do
+        serve
+        "$TLSCOST" load --json --loop "$loop" --duration 1s --concurrency 16 --tickets 2 "$address" \
+            >"$BATS_TEST_TMPDIR/load.json" 2>"$BATS_TEST_TMPDIR/load.json.err" 3>&- &
+        loader=$!
+        port=$(printf ':%04X 01' "${address##*:}")
+        until grep -q "$port" /proc/net/tcp; do kill -0 "$loader"; done
+        kill -KILL "$server"
+        code=0
+        wait "$loader" || code=$?
+        [ "$code" -eq 3 ]
+        json="$BATS_TEST_TMPDIR/load.json"
+        holds '.errors["connect-refused"] > 0 and .attempts == .handshakes + ([.errors[]] | add)'
+    done
+}
+
 @test "stop points, split and padded ClientHellos" {
     serve
     for where in after-client-hello after-server-flight; do
