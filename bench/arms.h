@@ -44,7 +44,7 @@ struct bench {
     size_t arm_count;
     bool uring; // the kernel gives it
     bool floor_told;
-    double floor_server_us; // CPU of the floor's server per connection without burning
+    double floor_server_us; // CPU of the floor's server per connection beside what it burns
     unsigned rounds;        // finished
     uint64_t slice_us;
     unsigned concurrency, peer_concurrency, peer_handshakes;

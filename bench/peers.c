@@ -1,15 +1,13 @@
 #include "bench/peers.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/process.h"
+#include "bench/port.h"
 
 enum { RUN_MS = 60000, VERSION_MS = 5000, WORDS_MAX = 24, WORD_BYTES = 160 };
 
@@ -129,20 +127,6 @@ enum tlc_status peers_find(struct peer_list *list, struct tlc_error *error)
     return status;
 }
 
-// A port that was free a moment ago: connections to it are refused.
-static unsigned unused_port(void)
-{
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t length = sizeof address;
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd < 0 || bind(fd, (struct sockaddr *)&address, length) ||
-        getsockname(fd, (struct sockaddr *)&address, &length))
-        address.sin_port = htons(9); // discard, which nobody serves
-    if (fd >= 0)
-        close(fd);
-    return ntohs(address.sin_port);
-}
-
 static void append(char word[WORD_BYTES], const char *text)
 {
     size_t used = strlen(word);
@@ -234,7 +218,7 @@ enum tlc_status peer_execute(const struct peer *peer, const struct peer_job *job
     const char *arguments[WORDS_MAX + 1] = {peer->path};
     struct peer_job mine = *job;
     if (start_up && peer->tool->start_up_alone) {
-        snprintf(closed, sizeof closed, "127.0.0.1:%u", unused_port());
+        snprintf(closed, sizeof closed, "127.0.0.1:%u", port_unused());
         mine.address = closed;
     }
     split_words(start_up ? peer->tool->start_up : peer->tool->load, &mine, words, arguments + 1);

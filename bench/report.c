@@ -194,7 +194,7 @@ static void print_costs(const struct bench *bench, const char *group)
     printf("  %-28s %-26s %-26s %10s\n", "", "client", "server", "handshakes");
     for (size_t i = 0; i < bench->arm_count; i++) {
         const struct arm *arm = &bench->arms[i];
-        if (strcmp(arm->group, group) || arm->reason[0])
+        if (strcmp(arm->group, group) != 0 || arm->reason[0])
             continue;
         arm_name(arm, name, sizeof name);
         printf("  %-28s %-26s %-26s %10" PRIu64, name,
@@ -213,7 +213,7 @@ static void print_ratios(const struct bench *bench, const char *group)
     printf("  %-28s %-24s %-24s %-24s\n", "", shares[0], shares[1], shares[2]);
     for (size_t i = 0; i < bench->arm_count; i++) {
         const struct arm *arm = &bench->arms[i];
-        if (strcmp(arm->group, group) || arm->reason[0] || !is_peer(arm))
+        if (strcmp(arm->group, group) != 0 || arm->reason[0] || !is_peer(arm))
             continue;
         arm_name(arm, name, sizeof name);
         printf("  %-28s", name);

@@ -1,30 +1,24 @@
 // One round: fresh processes for each group, and every arm measured once against the same server.
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include "bench/arms.h"
 #include "bench/figures.h"
+#include "bench/floor.h"
 #include "measure/clock.h"
 
 enum {
     LEARN = 400,   // connections that tell byte counts and costs
     WARM_UP = 100, // of each client of ours before it is measured
-    HELLOS = 20,
-    LISTEN_MS = 5000
+    HELLOS = 20
 };
 
 // The processes of a round and one group.
 struct round {
     struct bench *bench;
     struct rig rig;
-    struct tlc_process floor; // serves the floor's connections
-    struct sockaddr_in floor_address;
+    struct floor_server floor;
     double hello_bytes, sent_bytes, flight_bytes; // of a lean handshake
     double server_us;                             // what it costs the server
 };
@@ -49,10 +43,8 @@ static json_t *full_target(const struct round *round, const struct arm *arm)
 
 static json_t *floor_target(const struct round *round, const struct arm *arm)
 {
-    char address[64];
-    snprintf(address, sizeof address, "127.0.0.1:%u", ntohs(round->floor_address.sin_port));
-    return json_pack("{s:s, s:s, s:s, s:i, s:i, s:i, s:i}", "address", address, "engine", "tcp",
-                     "loop_choice", arm->loop->choice, "client_hello_bytes",
+    return json_pack("{s:s, s:s, s:s, s:i, s:i, s:i, s:i}", "address", round->floor.address,
+                     "engine", "tcp", "loop_choice", arm->loop->choice, "client_hello_bytes",
                      (int)(round->hello_bytes + 0.5), "server_flight_bytes",
                      (int)(round->flight_bytes + 0.5), "finished_bytes",
                      (int)(round->sent_bytes - round->hello_bytes + 0.5), "ticket_bytes", 0);
@@ -184,7 +176,7 @@ static enum tlc_status measure_floor(struct round *round, struct arm *arm, uint6
 {
     json_t *counters;
     uint64_t client = tlc_process_cpu_ns(round->rig.generator.pid);
-    uint64_t server = tlc_process_cpu_ns(round->floor.pid);
+    uint64_t server = tlc_process_cpu_ns(round->floor.process.pid);
     enum tlc_status status = slice(round, arm, duration_us, count, &counters, error);
     if (status != TLC_OK)
         return status;
@@ -193,7 +185,8 @@ static enum tlc_status measure_floor(struct round *round, struct arm *arm, uint6
     if (sample->there) {
         double each = 1e-3 / (double)sample->handshakes;
         sample->client_us = (double)(tlc_process_cpu_ns(round->rig.generator.pid) - client) * each;
-        sample->server_us = (double)(tlc_process_cpu_ns(round->floor.pid) - server) * each;
+        sample->server_us = (double)(tlc_process_cpu_ns(round->floor.process.pid) - server) * each;
+        round->bench->floor_server_us = sample->server_us - round->floor.burn_us;
     }
     json_decref(counters);
     return TLC_OK;
@@ -271,61 +264,15 @@ static enum tlc_status measure_peer(struct round *round, struct arm *arm, struct
     return status;
 }
 
-// --- the floor's server
-// ---------------------------------------------------------------------------
-
-static bool listens(const struct sockaddr_in *address)
-{
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    bool connected = fd >= 0 && !connect(fd, (const struct sockaddr *)address, sizeof *address);
-    if (fd >= 0)
-        close(fd);
-    return connected;
-}
-
-static bool choose_port(struct sockaddr_in *address)
-{
-    socklen_t length = sizeof *address;
-    *address =
-        (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    bool chosen = fd >= 0 && !bind(fd, (struct sockaddr *)address, length) &&
-                  !getsockname(fd, (struct sockaddr *)address, &length);
-    if (fd >= 0)
-        close(fd);
-    return chosen;
-}
-
-static enum tlc_status start_floor(struct round *round, double burn_us, struct tlc_error *error)
-{
-    char listen[32], burn[32];
-    if (!choose_port(&round->floor_address))
-        return tlc_fail_errno(error, "floor: no free port");
-    snprintf(listen, sizeof listen, "127.0.0.1:%u", ntohs(round->floor_address.sin_port));
-    snprintf(burn, sizeof burn, "%.0f", burn_us > 0 ? burn_us : 0);
-    const struct rig_options *rig = &round->bench->rig;
-    const char *const arguments[] = {rig->program, "load", "--serve-floor", listen, "--burn-us",
-                                     burn,         NULL};
-    const struct tlc_process_options process = {
-        .arguments = arguments, .cpus = rig->server_cpus, .log = rig->log};
-    enum tlc_status status = tlc_process_start(&process, &round->floor, error);
-    uint64_t deadline = tlc_now_ns() + LISTEN_MS * UINT64_C(1000000);
-    while (status == TLC_OK && !listens(&round->floor_address)) {
-        if (!tlc_process_alive(&round->floor, NULL) || tlc_now_ns() > deadline)
-            status = tlc_fail(error, TLC_ENVIRONMENT, "floor: its server does not listen");
-        poll(NULL, 0, 10);
-    }
-    return status;
-}
-
 // How much its server must burn to be as busy as a TLS server: the pace decides how many events a
 // client finds at once, and with it what the client spends.
 static enum tlc_status learn_floor(struct round *round, struct arm *arm, struct tlc_error *error)
 {
-    struct sample sample = {0};
+    struct sample sample;
+    double burn_us = round->server_us / 2; // near the pace of use
     if (round->bench->floor_told)
         return TLC_OK;
-    enum tlc_status status = start_floor(round, 0, error);
+    enum tlc_status status = floor_start(&round->floor, &round->bench->rig, burn_us, error);
     if (status == TLC_OK)
         status = prepare(round, arm, floor_target(round, arm), error);
     if (status == TLC_OK) {
@@ -333,10 +280,9 @@ static enum tlc_status learn_floor(struct round *round, struct arm *arm, struct 
         enum tlc_status released = release(round, arm, error);
         status = status == TLC_OK ? released : status;
     }
-    tlc_process_stop(&round->floor, 1000);
+    floor_stop(&round->floor);
     if (status == TLC_OK) {
         round->bench->floor_told = true;
-        round->bench->floor_server_us = sample.server_us;
     }
     return status;
 }
@@ -365,9 +311,13 @@ static enum tlc_status learn_handshake(struct round *round, struct arm *arm,
     status = release(round, arm, error);
     if (status == TLC_OK)
         status = prepare(round, arm, lean_target(round, arm, "cheap", "complete"), error);
-    uint64_t before = tlc_process_cpu_ns(round->rig.server.pid);
     if (status == TLC_OK)
-        status = slice(round, arm, 0, LEARN, &counters, error);
+        status = slice(round, arm, 0, WARM_UP, &counters, error);
+    if (status != TLC_OK)
+        return status;
+    json_decref(counters);
+    uint64_t before = tlc_process_cpu_ns(round->rig.server.pid);
+    status = slice(round, arm, 0, LEARN, &counters, error);
     if (status != TLC_OK)
         return status;
     double handshakes = number(counters, "handshakes");
@@ -410,11 +360,14 @@ static enum tlc_status prepare_group(struct round *round, const char *group,
         if (of_group(arm, group) && !floor && arm->kind == ARM_FLOOR)
             floor = arm;
     }
+    if (!first || !floor)
+        return tlc_fail(error, TLC_USAGE, "bench: %s: nothing to measure", group);
     enum tlc_status status = learn_handshake(round, first, error);
     if (status == TLC_OK)
         status = learn_floor(round, floor, error);
     if (status == TLC_OK)
-        status = start_floor(round, round->server_us - bench->floor_server_us, error);
+        status = floor_start(&round->floor, &bench->rig, round->server_us - bench->floor_server_us,
+                             error);
     for (size_t i = 0; status == TLC_OK && i < bench->arm_count; i++)
         if (of_group(&bench->arms[i], group))
             status = prepare_arm(round, &bench->arms[i], error);
@@ -454,7 +407,7 @@ static enum tlc_status measure_group(struct round *round, const char *group,
 
 static enum tlc_status run_group(struct bench *bench, const char *group, struct tlc_error *error)
 {
-    struct round round = {.bench = bench, .floor = {.control = -1}};
+    struct round round = {.bench = bench, .floor = {.process = {.control = -1}}};
     struct rig_options options = bench->rig;
     options.group = group;
     enum tlc_status status = rig_open(&round.rig, &options, error);
@@ -463,7 +416,7 @@ static enum tlc_status run_group(struct bench *bench, const char *group, struct 
     status = prepare_group(&round, group, error);
     if (status == TLC_OK)
         status = measure_group(&round, group, error);
-    tlc_process_stop(&round.floor, 1000);
+    floor_stop(&round.floor);
     rig_close(&round.rig);
     return status;
 }
