@@ -65,8 +65,9 @@ check: $(SETUP)/packages $(SETUP)/packages-check
 
 .PHONY: bench
 bench: all
-	@test -x bench/run || { echo "bench: bench/run: not there" >&2; exit 2; }
-	@bench/run
+	@bench/generator $(BENCH_OPTIONS)
+	@echo
+	@$(BUILD)/bench/tls13
 
 .PHONY: install
 install: all

@@ -2,6 +2,7 @@
 // against the same server (docs/bench.md).
 #include <argp.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,7 @@
 struct options {
     struct bench bench;
     char *groups; // words of the list, owned
-    char program[4096], folder[64], log[80], conf[80];
+    char program[4096];
     unsigned seconds, rounds;
     const char *peers[PEERS_MAX]; // --peer
     size_t peer_count;
@@ -33,7 +34,7 @@ static const struct argp_option argp_options[] = {
     {"no-peers", KEY_NO_PEERS, NULL, 0, "Do not look for other clients on PATH", 0},
     {"peer", 'p', "NAME=PATH", 0,
      "One more client: openssl, h2load, wrk, ab, hey, tls-perf or h1load (may be repeated)", 0},
-    {"quick", KEY_QUICK, NULL, 0, "Six rounds of short slices, about half a minute", 0},
+    {"quick", KEY_QUICK, NULL, 0, "Six rounds of short slices, about a minute", 0},
     {"rounds", KEY_ROUNDS, "N", 0, "Exactly so many rounds, whatever time they take", 0},
     {"time", 't', "SECONDS", 0,
      "Rounds until then, but at least six for a 95 % interval (default 170)", 0},
@@ -179,30 +180,48 @@ static enum tlc_status find_program(struct options *options)
     return TLC_OK;
 }
 
+// Files of this run.
+static struct {
+    char folder[64], log[80], conf[80];
+} scratch;
+
+// What was made for the run does not outlive it; children end with their parent. Only calls that
+// are async-signal-safe.
+static void interrupted(int number)
+{
+    (void)number;
+    unlink(scratch.conf);
+    unlink(scratch.log);
+    rmdir(scratch.folder);
+    _exit(TLC_INTERRUPTED);
+}
+
 static enum tlc_status make_folder(struct options *options)
 {
-    snprintf(options->folder, sizeof options->folder, "/tmp/tlscost-bench.XXXXXX");
-    if (!mkdtemp(options->folder))
-        return tlc_fail_errno(&options->error, "%s", options->folder);
-    snprintf(options->log, sizeof options->log, "%s/log", options->folder);
-    snprintf(options->conf, sizeof options->conf, "%s/openssl.cnf", options->folder);
-    options->bench.rig.log = options->log;
-    options->bench.openssl_conf = options->conf;
+    snprintf(scratch.folder, sizeof scratch.folder, "/tmp/tlscost-bench.XXXXXX");
+    if (!mkdtemp(scratch.folder))
+        return tlc_fail_errno(&options->error, "%s", scratch.folder);
+    snprintf(scratch.log, sizeof scratch.log, "%s/log", scratch.folder);
+    snprintf(scratch.conf, sizeof scratch.conf, "%s/openssl.cnf", scratch.folder);
+    signal(SIGINT, interrupted);
+    signal(SIGTERM, interrupted);
+    options->bench.rig.log = scratch.log;
+    options->bench.openssl_conf = scratch.conf;
     return TLC_OK;
 }
 
 // The log stays when something failed: it holds the processes' own words.
-static void remove_folder(const struct options *options, bool failed)
+static void remove_folder(bool failed)
 {
-    if (!options->folder[0])
+    if (!scratch.folder[0])
         return;
-    unlink(options->conf);
-    if (failed) {
-        fprintf(stderr, "bench: what the processes printed is in %s\n", options->log);
+    unlink(scratch.conf);
+    if (failed && !access(scratch.log, F_OK)) {
+        fprintf(stderr, "bench: what the processes printed is in %s\n", scratch.log);
         return;
     }
-    unlink(options->log);
-    rmdir(options->folder);
+    unlink(scratch.log);
+    rmdir(scratch.folder);
 }
 
 // The first CPU of a set: one worker and one event loop use no more.
@@ -279,7 +298,7 @@ int main(int argc, char **argv)
                                                .slice_us = 250000,
                                                .concurrency = 128,
                                                .peer_concurrency = 32,
-                                               .peer_handshakes = 1500}};
+                                               .peer_handshakes = 2000}};
     static cpu_set_t server, generator;
     argp_err_exit_status = TLC_USAGE;
     enum tlc_status status = parse_groups(&options, "X25519:X25519MLKEM768");
@@ -299,7 +318,7 @@ int main(int argc, char **argv)
         print(&options);
     else
         fprintf(stderr, "bench: %s\n", options.error.text);
-    remove_folder(&options, status != TLC_OK);
+    remove_folder(status != TLC_OK);
     json_decref(options.bench.stack);
     free(options.groups);
     return (int)status;

@@ -28,9 +28,10 @@ static const struct peer_tool tools[] = {
     // Whole seconds are all it knows.
     {"openssl", "openssl s_time", "version", "s_time -connect %a -new -tls1_3 -time 1",
      "s_time -connect %a -new -tls1_3 -time 1", true},
-    // One request a client, all of them at once; a client never connects twice.
-    {"h2load", "h2load", "--version", "--h1 -t 1 -n %n -c %n --groups=%g https://%a/",
-     "--h1 -t 1 -n 1 -c 1 --groups=%g https://%a/", false},
+    // It connects anew where the server closes.
+    {"h2load", "h2load", "--version",
+     "--h1 -t 1 -n %n -c %c -H connection:~close --groups=%g https://%a/",
+     "--h1 -t 1 -n 1 -c 1 -H connection:~close --groups=%g https://%a/", false},
     {"wrk", "wrk", "-v", "-t 1 -c %c -d 1s -H Connection:~close https://%a/",
      "-t 1 -c 1 -d 1s -H Connection:~close https://%a/", true},
     // Without -k, each request has its own connection.

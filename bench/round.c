@@ -9,9 +9,15 @@
 #include <unistd.h>
 
 #include "bench/arms.h"
+#include "bench/figures.h"
 #include "measure/clock.h"
 
-enum { WARM_UP_US = 60000, HELLOS = 20, LISTEN_MS = 5000 };
+enum {
+    LEARN = 400,   // connections that tell byte counts and costs
+    WARM_UP = 100, // of each client of ours before it is measured
+    HELLOS = 20,
+    LISTEN_MS = 5000
+};
 
 // The processes of a round and one group.
 struct round {
@@ -174,12 +180,12 @@ static enum tlc_status measure_ours(struct round *round, struct arm *arm, struct
 
 // The floor's server counts nothing, but both of its ends are ours.
 static enum tlc_status measure_floor(struct round *round, struct arm *arm, uint64_t duration_us,
-                                     struct sample *sample, struct tlc_error *error)
+                                     unsigned count, struct sample *sample, struct tlc_error *error)
 {
     json_t *counters;
     uint64_t client = tlc_process_cpu_ns(round->rig.generator.pid);
     uint64_t server = tlc_process_cpu_ns(round->floor.pid);
-    enum tlc_status status = slice(round, arm, duration_us, 0, &counters, error);
+    enum tlc_status status = slice(round, arm, duration_us, count, &counters, error);
     if (status != TLC_OK)
         return status;
     sample->handshakes = (uint64_t)number(counters, "handshakes");
@@ -254,7 +260,7 @@ static enum tlc_status measure_peer(struct round *round, struct arm *arm, struct
         if (sample->there)
             sample->client_us =
                 (run.cpu_us - idle.cpu_us) / (double)(sample->handshakes - idle_handshakes);
-        else
+        else if (!bench_total(bench, arm).there)
             leave_out(arm, &before, &after, &run);
     }
     peer_run_free(&idle);
@@ -323,7 +329,7 @@ static enum tlc_status learn_floor(struct round *round, struct arm *arm, struct 
     if (status == TLC_OK)
         status = prepare(round, arm, floor_target(round, arm), error);
     if (status == TLC_OK) {
-        status = measure_floor(round, arm, WARM_UP_US, &sample, error);
+        status = measure_floor(round, arm, 0, LEARN, &sample, error);
         enum tlc_status released = release(round, arm, error);
         status = status == TLC_OK ? released : status;
     }
@@ -361,7 +367,7 @@ static enum tlc_status learn_handshake(struct round *round, struct arm *arm,
         status = prepare(round, arm, lean_target(round, arm, "cheap", "complete"), error);
     uint64_t before = tlc_process_cpu_ns(round->rig.server.pid);
     if (status == TLC_OK)
-        status = slice(round, arm, WARM_UP_US, 0, &counters, error);
+        status = slice(round, arm, 0, LEARN, &counters, error);
     if (status != TLC_OK)
         return status;
     double handshakes = number(counters, "handshakes");
@@ -386,7 +392,7 @@ static enum tlc_status prepare_arm(struct round *round, struct arm *arm, struct 
     else
         status = prepare(round, arm, floor_target(round, arm), error);
     if (status == TLC_OK)
-        status = slice(round, arm, WARM_UP_US, 0, &counters, error);
+        status = slice(round, arm, 0, WARM_UP, &counters, error);
     if (status == TLC_OK)
         json_decref(counters);
     return status;
@@ -423,7 +429,7 @@ static enum tlc_status measure(struct round *round, struct arm *arm, struct tlc_
     if (arm->kind == ARM_PEER)
         return measure_peer(round, arm, sample, error);
     if (arm->kind == ARM_FLOOR)
-        return measure_floor(round, arm, round->bench->slice_us, sample, error);
+        return measure_floor(round, arm, round->bench->slice_us, 0, sample, error);
     return measure_ours(round, arm, sample, error);
 }
 

@@ -104,7 +104,7 @@ static const struct argp_option argp_options[] = {
      "A key share of the second group, so that the server sends a HelloRetryRequest", 5},
     {"loop", KEY_LOOP, "NAME", 0, "auto (default), io_uring or epoll", 5},
     {"batch", KEY_BATCH, "N", 0,
-     "Events a loop waits for before it works, at most 6 ms (default 16, with --rate 1)", 5},
+     "Events a loop waits for before it works, at most 6 ms (default 32, with --rate 1)", 5},
     {"fresh-sockets", KEY_FRESH, NULL, 0, "A new socket for every connection", 5},
     {"allow-public", KEY_PUBLIC, NULL, 0,
      "Allow addresses other than loopback, private and link-local; needs --rate", 5},

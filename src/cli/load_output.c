@@ -193,7 +193,7 @@ static void add_counts(json_t *json, const struct tlc_counters *counters)
         const char *name;
         uint64_t count;
     } counts[] = {
-        {"started", counters->started},
+        {"attempts", counters->started},
         {"handshakes", counters->handshakes},
         {"in_window", counters->in_window},
         {"resumed", counters->resumed},

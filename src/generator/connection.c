@@ -228,6 +228,9 @@ static void name_connect_error(int code, char *kind, size_t capacity)
     case ETIMEDOUT:
         snprintf(kind, capacity, "connect-timeout");
         return;
+    case EAGAIN: // a Unix socket; TCP drops the SYN instead
+        snprintf(kind, capacity, "connect-backlog-full");
+        return;
     case ENETUNREACH:
     case EHOSTUNREACH:
         snprintf(kind, capacity, "connect-unreachable");

@@ -243,6 +243,9 @@ static int wait_for_events(struct tlc_loop *loop, struct epoll_event *events)
     }
     const struct timespec timeout = timespec_of(sleep_ns);
     loop->harvest = epoll_pwait2(loop->epoll, events, EVENTS, &timeout, NULL);
+    if (loop->harvest < 0 && errno == ENOSYS) // Linux before 5.11, and instruction counters
+        loop->harvest =
+            epoll_wait(loop->epoll, events, EVENTS, (int)((sleep_ns + 999999) / 1000000));
     return loop->harvest;
 }
 

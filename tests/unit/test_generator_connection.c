@@ -459,6 +459,7 @@ static void socket_errors_are_named_by_phase(void **state)
     } errors[] = {
         {ECONNREFUSED, "connect-refused", "socket-ECONNREFUSED"},
         {ETIMEDOUT, "connect-timeout", "socket-ETIMEDOUT"},
+        {EAGAIN, "connect-backlog-full", "socket-EAGAIN"},
         {EHOSTUNREACH, "connect-unreachable", "socket-EHOSTUNREACH"},
         {EADDRNOTAVAIL, "connect-no-free-port", "socket-EADDRNOTAVAIL"},
         {ENOBUFS, "connect-enobufs", "socket-ENOBUFS"},
