@@ -3,3 +3,4 @@ if(TARGET tlscost)
     add_test(NAME lint/manual
         COMMAND ${PROJECT_SOURCE_DIR}/tests/lint/manual.sh ${PROJECT_SOURCE_DIR} $<TARGET_FILE:tlscost>)
 endif()
+add_test(NAME lint/pages COMMAND ${PROJECT_SOURCE_DIR}/tests/lint/pages.sh ${PROJECT_SOURCE_DIR})

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Compares the manual page with the program, both ways: the table of commands, the options of each
-# command with their arguments, environment variables and exit codes. Checks the page with mandoc or
-# groff where there is one, and that no --help breaks a line of its examples.
+# command with their arguments and defaults, environment variables and exit codes. Checks the page
+# with mandoc or groff where there is one, and that no --help breaks a line of its examples.
 set -euo pipefail
 export LC_ALL=C.UTF-8
 unset ARGP_HELP_FMT
@@ -41,6 +41,27 @@ options_of_help() {
         grep -vE -- '--(help|usage)$' | sort || true
 }
 
+# "--option 32": the defaults that are numbers, from entries that may be broken over lines.
+defaults_in() { # PATTERN-OF-AN-ENTRY'S-FIRST-LINE
+    awk -v first="$1" '
+        function tell() {
+            if (match(text, /default( is|:)? [0-9][A-Za-z0-9.:]*/)) {
+                value = substr(text, RSTART, RLENGTH)
+                sub(/^default( is|:)? /, "", value)
+                sub(/[.:]$/, "", value)
+                print name, value
+            }
+        }
+        $0 ~ first {
+            tell()
+            name = text = ""
+            if (match($0, /-?-[a-z][a-z0-9-]+/)) name = substr($0, RSTART, RLENGTH)
+            sub(/^--?/, "--", name)
+        }
+        { gsub(/^ +/, ""); text = text " " $0 }
+        END { tell() }' | sort
+}
+
 check_help() { # COMMAND HELP
     local wide broken
     wide=$(grep -E '^.{80,}$' <<<"$2" || true)
@@ -59,6 +80,9 @@ for command in $commands; do
     check_help "$command" "$help"
     compare "options of $command" "$(options_of_help <<<"$help")" \
         "$(command_section "$command" | options_of_page)"
+    told=$(defaults_in '^  (-[^ ],|   ) --' <<<"$help")
+    written=$(command_section "$command" | defaults_in '^[.]It Fl ')
+    [ -z "$told$written" ] || compare "defaults of $command" "$told" "$written"
 done
 
 variables=$(grep -rhoE '(getenv|is_set)\([^;]*;' "$root"/src --include='*.c' |
