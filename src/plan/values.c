@@ -227,7 +227,8 @@ bool tlc_read_options(const struct tlc_setting *setting, const char *text, void 
         visible++;
     if (text[0] != '-' || text[visible] || visible > 400)
         return refuse(why, bytes,
-                      "serve_options '%.64s' are no options; write for example --backlog 128", text);
+                      "serve_options '%.64s' are no options; write for example --backlog 128",
+                      text);
     return store_text(setting, text, base, why, bytes);
 }
 
@@ -266,6 +267,17 @@ bool tlc_read_count(const struct tlc_setting *setting, const char *text, void *b
         return refuse(why, bytes, "%s '%.64s' cannot be; write a whole number from %.0f to %.0f",
                       setting->name, text, setting->low, setting->high);
     return store_number(setting, number, base);
+}
+
+bool tlc_read_switch(const struct tlc_setting *setting, const char *text, void *base, char *why,
+                     size_t bytes)
+{
+    if (!strcmp(text, "true") || !strcmp(text, "yes") || !strcmp(text, "on"))
+        return store_number(setting, 1, base);
+    if (!strcmp(text, "false") || !strcmp(text, "no") || !strcmp(text, "off"))
+        return store_number(setting, 0, base);
+    return refuse(why, bytes, "%s '%.64s' is not a choice; write true or false", setting->name,
+                  text);
 }
 
 bool tlc_read_tickets(const struct tlc_setting *setting, const char *text, void *base, char *why,
