@@ -172,15 +172,17 @@ static json_t *known_cost(const struct tlc_plan *plan, const struct tlc_cost_gri
 
 // --- verdict ---
 
-// What an interval says of a value that must be 1 within a tolerance.
+// What an interval says of a value that must be 1 within a tolerance. With a tolerance, an interval
+// that reaches three times as far shows too little to pass; without one, it must hold 1.
 static const char *outcome_of(struct tlc_interval ratio, double tolerance)
 {
-    double low = 1 / (1 + tolerance), high = 1 + tolerance;
+    double near = 1 + tolerance, far = 1 + 3 * tolerance;
     if (!ratio.n || !isfinite(ratio.low) || !isfinite(ratio.high))
         return "not-shown";
-    if (ratio.low > high || ratio.high < low)
+    if (ratio.low > near || ratio.high < 1 / near)
         return "failed";
-    if (tolerance > 0 && (ratio.estimate < low || ratio.estimate > high))
+    if (tolerance > 0 && (ratio.estimate < 1 / near || ratio.estimate > near ||
+                          ratio.low < 1 / far || ratio.high > far))
         return "not-shown";
     return "passed";
 }
