@@ -223,10 +223,11 @@ void tlc_examine_hypervisor(const struct tlc_patient *patient, struct tlc_findin
         json_decref(machine);
         return;
     }
-    tlc_find(finding, TLC_FINDING_NOTE,
-             "virtual machine%s%s: other guests share its host, and its CPUs may share cores with "
-             "them; trust ratios more than costs in us, and calibrate",
-             *name ? ", " : "", name);
+    tlc_find(
+        finding, TLC_FINDING_NOTE,
+        "virtual machine%s%s%s: other guests share its host, and its CPUs may share cores with "
+        "them; trust ratios more than costs in us, and calibrate",
+        *name ? " that calls itself '" : "", name, *name ? "'" : "");
     tlc_remedy(finding, "tlscost calibrate");
 }
 
