@@ -127,22 +127,27 @@ static void add_point(struct line *line, double x, double y, unsigned instance)
 }
 
 static json_t *known_cost_json(const struct tlc_plan *plan, const struct tlc_cost_grid *grid,
-                               struct line *line, double *extra)
+                               struct line *line, double *extra, double *injected)
 {
     json_t *points = json_array();
     for (size_t arm = 1; arm < plan->arm_count; arm++) {
         if (!is_burn(plan, arm))
             continue;
-        double injected = (double)(plan->arms[arm].burn_us - plan->arms[0].burn_us);
+        double asked = (double)(plan->arms[arm].burn_us - plan->arms[0].burn_us);
         tlc_extra_costs(grid, arm, extra);
         json_t *point = figure_json(
             "estimate", tlc_signed_rank_interval(extra, plan->schedule.blocks, CONFIDENCE));
-        json_object_set_new(point, "injected_us", json_real(injected));
+        json_object_set_new(point, "asked_us", json_real(asked));
         json_object_set_new(point, "arm", json_string(plan->arms[arm].name));
         json_array_append_new(points, point);
-        for (unsigned block = 0; block < plan->schedule.blocks; block++)
-            if (isfinite(extra[block]))
-                add_point(line, injected, extra[block], block);
+        for (unsigned block = 0; block < plan->schedule.blocks; block++) {
+            // What was burnt by the server's own clock, which is not quite what was asked.
+            injected[block] = tlc_extra_burn(grid, arm, block);
+            if (isfinite(extra[block]) && injected[block] > 0)
+                add_point(line, injected[block], extra[block], block);
+        }
+        double middle = tlc_median(injected, plan->schedule.blocks);
+        json_object_set_new(point, "injected_us", middle > 0 ? json_real(middle) : json_null());
     }
     for (unsigned block = 0; block < plan->schedule.blocks; block++)
         add_point(line, 0, 0, block);
@@ -159,9 +164,9 @@ static json_t *known_cost(const struct tlc_plan *plan, const struct tlc_cost_gri
     struct line line = {.x = calloc(most, sizeof *line.x),
                         .y = calloc(most, sizeof *line.y),
                         .instance = calloc(most, sizeof *line.instance)};
-    double *extra = calloc(plan->schedule.blocks, sizeof *extra);
+    double *extra = calloc((size_t)2 * plan->schedule.blocks, sizeof *extra);
     json_t *json = line.x && line.y && line.instance && extra
-                       ? known_cost_json(plan, grid, &line, extra)
+                       ? known_cost_json(plan, grid, &line, extra, extra + plan->schedule.blocks)
                        : NULL;
     free(extra);
     free(line.instance);

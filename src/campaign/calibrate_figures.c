@@ -20,6 +20,7 @@ static void read_sample(struct tlc_cost_grid *grid, size_t arm, const json_t *sa
     json_int_t block = json_integer_value(json_object_get(sample, "block"));
     size_t index;
     json_t *slice;
+    double burnt_us = 0, sum = 0;
     if (!json_is_true(json_object_get(sample, "accepted")) || block < 0 ||
         block >= schedule->blocks)
         return;
@@ -30,32 +31,49 @@ static void read_sample(struct tlc_cost_grid *grid, size_t arm, const json_t *sa
         double cost = json_number_value(json_object_get(slice, "cost_us"));
         if (round < 0 || round >= schedule->rounds)
             continue;
+        burnt_us += json_number_value(json_object_get(slice, "burnt_us"));
+        sum += (double)handshakes;
         double *first = cell(grid, arm, (size_t)block, (size_t)round, 0);
         double *free_cell = isnan(*first) ? first : first + 1;
         if (isnan(*free_cell) && handshakes > 0 && cost > 0)
             *free_cell = cost / (double)handshakes;
     }
+    if (sum > 0)
+        grid->burnt[arm * schedule->blocks + (size_t)block] = burnt_us / sum;
 }
 
 bool tlc_cost_grid_read(struct tlc_cost_grid *grid, const struct tlc_plan *plan, const json_t *arms)
 {
-    size_t count = plan->arm_count * plan->schedule.blocks * plan->schedule.rounds * VISITS;
-    *grid = (struct tlc_cost_grid){.plan = plan, .cost = malloc(count * sizeof *grid->cost)};
-    for (size_t i = 0; grid->cost && i < count; i++)
+    size_t samples = plan->arm_count * plan->schedule.blocks;
+    size_t count = samples * plan->schedule.rounds * VISITS;
+    *grid = (struct tlc_cost_grid){.plan = plan,
+                                   .cost = malloc(count * sizeof *grid->cost),
+                                   .burnt = malloc(samples * sizeof *grid->burnt)};
+    if (!grid->cost || !grid->burnt)
+        return false;
+    for (size_t i = 0; i < count; i++)
         grid->cost[i] = NAN;
-    for (size_t arm = 0; grid->cost && arm < plan->arm_count; arm++) {
+    for (size_t i = 0; i < samples; i++)
+        grid->burnt[i] = NAN;
+    for (size_t arm = 0; arm < plan->arm_count; arm++) {
         size_t index;
         json_t *sample;
         json_array_foreach(json_object_get(json_array_get(arms, arm), "samples"), index, sample)
             read_sample(grid, arm, sample);
     }
-    return grid->cost;
+    return true;
 }
 
 void tlc_cost_grid_free(struct tlc_cost_grid *grid)
 {
     free(grid->cost);
-    grid->cost = NULL;
+    free(grid->burnt);
+    grid->cost = grid->burnt = NULL;
+}
+
+double tlc_extra_burn(const struct tlc_cost_grid *grid, size_t arm, size_t block)
+{
+    return grid->burnt[arm * grid->plan->schedule.blocks + block] - grid->burnt[block];
 }
 
 void tlc_extra_costs(const struct tlc_cost_grid *grid, size_t arm, double *blocks)

@@ -152,7 +152,8 @@ static void print_points(const json_t *known_cost)
     json_array_foreach(json_object_get(known_cost, "points"), index, point)
     {
         format_figure(point, "estimate", 2, text, sizeof text);
-        printf("    %5.1f us burnt, read as  %s us\n", number_of(point, "injected_us"), text);
+        printf("    %5.1f us asked, %6.2f burnt, read as %s us\n", number_of(point, "asked_us"),
+               number_of(point, "injected_us"), text);
     }
 }
 

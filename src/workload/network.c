@@ -240,10 +240,9 @@ static enum tlc_status probe_arm(struct network_arm *state, json_t **evidence,
     return status;
 }
 
-static uint64_t handshakes_of(const json_t *counters)
+static uint64_t total_of(const json_t *counters, const char *what)
 {
-    return (uint64_t)json_integer_value(
-        json_object_get(json_object_get(counters, "totals"), "handshakes"));
+    return (uint64_t)json_integer_value(json_object_get(json_object_get(counters, "totals"), what));
 }
 
 static enum tlc_status run_generator(struct tlc_workload *workload, size_t index,
@@ -287,7 +286,8 @@ static void settle(struct instance *instance)
     instance->counters = counters;
 }
 
-static void fill_slice(const struct tlc_counters *counters, double cost_us, struct tlc_slice *slice)
+static void fill_slice(const struct tlc_counters *counters, double cost_us, double burnt_us,
+                       struct tlc_slice *slice)
 {
     *slice = (struct tlc_slice){
         .started = counters->started,
@@ -300,6 +300,7 @@ static void fill_slice(const struct tlc_counters *counters, double cost_us, stru
         .window_s = counters->window_s,
         .span_s = counters->span_s,
         .cost_us = cost_us,
+        .burnt_us = burnt_us,
         .client_us = counters->cpu_user_us + counters->cpu_system_us,
         .detail = tlc_counters_to_json(counters),
     };
@@ -329,7 +330,8 @@ static enum tlc_status network_slice(struct tlc_workload *workload, size_t arm,
     struct tlc_counters counters = {0};
     const struct tlc_workload_setup *setup = workload->setup;
     pid_t root = instance->server.process.pid;
-    uint64_t served = handshakes_of(instance->counters);
+    uint64_t served = total_of(instance->counters, "handshakes");
+    uint64_t burnt_ns = total_of(instance->counters, "burnt_ns");
     enum tlc_status status = set_burn(instance, state->arm->burn_us, error);
     if (status == TLC_OK)
         status =
@@ -346,8 +348,9 @@ static enum tlc_status network_slice(struct tlc_workload *workload, size_t arm,
         instance->dead = instance->dead || after.server_ns < before.server_ns;
         double cost_us = instance->dead ? 0 : (double)(after.server_ns - before.server_ns) / 1000;
         tlc_sums_add(&state->sums, &before, &after, cost_us, counters.span_s);
-        state->server_handshakes += handshakes_of(instance->counters) - served;
-        fill_slice(&counters, cost_us, slice);
+        state->server_handshakes += total_of(instance->counters, "handshakes") - served;
+        burnt_ns = total_of(instance->counters, "burnt_ns") - burnt_ns;
+        fill_slice(&counters, cost_us, (double)burnt_ns / 1000, slice);
     }
     tlc_counters_free(&counters);
     return status;
