@@ -17,6 +17,7 @@ struct tlc_campaign_options {
     const char *journal; // file that keeps finished samples; must not exist unless `go_on`
     bool go_on;          // continue the campaign of `journal`
     cpu_set_t server_cpus, generator_cpus;
+    const json_t *calibration; // of this machine, as tlc_calibration_find gives it; NULL: none
     // Told after every slice: how far the campaign is (0..1) and seconds left; NULL: nobody
     // listens.
     void (*progress)(void *user, double done, double seconds_left, unsigned block, const char *arm);
@@ -30,6 +31,7 @@ enum tlc_status tlc_campaign_run(const struct tlc_campaign_options *options, jso
                                  struct tlc_error *error) TLC_CHECKED;
 // Asks a running campaign to stop after its slice (async-signal-safe).
 void tlc_campaign_interrupt(void);
+bool tlc_campaign_interrupted(void);
 
 // Puts arms, checks, refusals and the verdicts of a campaign into `result` from its plan and the
 // samples of its journal (an array). Pure: the same samples give the same summary.

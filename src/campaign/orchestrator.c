@@ -21,6 +21,11 @@ void tlc_campaign_interrupt(void)
     interrupted = 1;
 }
 
+bool tlc_campaign_interrupted(void)
+{
+    return interrupted != 0;
+}
+
 struct campaign {
     const struct tlc_campaign_options *options;
     const struct tlc_plan *plan;
@@ -70,6 +75,8 @@ static json_t *new_header(const struct tlc_campaign_options *options)
         header, "setup",
         json_pack("{s:s, s:s}", "server_cpus", server, "generator_cpus", generator));
     json_object_set_new(header, "stacks", describe_stacks(options->plan));
+    json_object_set_new(header, "calibration",
+                        options->calibration ? json_deep_copy(options->calibration) : json_null());
     return header;
 }
 
@@ -191,8 +198,8 @@ static void measure_block(struct campaign *campaign, unsigned block, size_t *ord
     for (size_t i = 0; i < plan->arm_count && !interrupted; i++)
         prepare_arm(campaign, order[i], block);
     for (unsigned round = 0; round < plan->schedule.rounds; round++) {
-        tlc_schedule_order(plan->arm_count, block, round, order);
-        for (size_t i = 0; i < plan->arm_count && !interrupted; i++)
+        size_t visits = tlc_schedule_visits(plan, block, round, order);
+        for (size_t i = 0; i < visits && !interrupted; i++)
             run_slice(campaign, order[i], round, i);
     }
 }
@@ -200,7 +207,7 @@ static void measure_block(struct campaign *campaign, unsigned block, size_t *ord
 static enum tlc_status run_block(struct campaign *campaign, unsigned block, struct tlc_error *error)
 {
     const struct tlc_plan *plan = campaign->plan;
-    size_t *order = calloc(plan->arm_count, sizeof *order);
+    size_t *order = calloc(plan->arm_count + 1, sizeof *order);
     if (!order)
         return tlc_fail(error, TLC_ENVIRONMENT, "campaign: out of memory");
     enum tlc_status status = TLC_OK;
@@ -225,8 +232,9 @@ static enum tlc_status run_blocks(struct campaign *campaign, struct tlc_error *e
 {
     const struct tlc_schedule *schedule = &campaign->plan->schedule;
     enum tlc_status status = TLC_OK;
-    uint64_t a_block = campaign->plan->arm_count *
-                       (schedule->rounds + (campaign->plan->limits.headroom_gain > 0 ? 1u : 0u));
+    uint64_t a_block = tlc_schedule_visit_count(campaign->plan) * schedule->rounds;
+    if (campaign->plan->limits.headroom_gain > 0)
+        a_block += campaign->plan->arm_count;
     for (unsigned block = 0; block < schedule->blocks; block++)
         if (!block_finished(campaign->samples, block))
             campaign->slices_todo += a_block;

@@ -61,13 +61,14 @@ enum tlc_status tlc_sample_add(struct tlc_sample *sample, unsigned round, size_t
     totals->span_s += slice->span_s;
     totals->cost_us += slice->cost_us;
     totals->client_us += slice->client_us;
-    json_array_append_new(sample->slices,
-                          json_pack("{s:i, s:i, s:I, s:I, s:f, s:f, s:f, s:f, s:I}", "round",
-                                    (int)round, "position", (int)position, "handshakes",
-                                    (json_int_t)slice->handshakes, "in_window",
-                                    (json_int_t)slice->in_window, "window_s", slice->window_s,
-                                    "span_s", slice->span_s, "cost_us", slice->cost_us, "client_us",
-                                    slice->client_us, "errors", (json_int_t)slice->errors));
+    json_t *json = json_pack("{s:i, s:i, s:I, s:I, s:f, s:f, s:f, s:f, s:I}", "round", (int)round,
+                             "position", (int)position, "handshakes", (json_int_t)slice->handshakes,
+                             "in_window", (json_int_t)slice->in_window, "window_s", slice->window_s,
+                             "span_s", slice->span_s, "cost_us", slice->cost_us, "client_us",
+                             slice->client_us, "errors", (json_int_t)slice->errors);
+    if (slice->burnt_us > 0)
+        json_object_set_new(json, "burnt_us", json_real(slice->burnt_us));
+    json_array_append_new(sample->slices, json);
     enum tlc_status status = merge_detail(sample, slice->detail, error);
     tlc_slice_clear(slice);
     return status;

@@ -2,7 +2,6 @@
 #include <argp.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,11 +10,12 @@
 #include <unistd.h>
 
 #include "base/directory.h"
+#include "campaign/calibrate.h"
 #include "campaign/campaign.h"
 #include "cli/commands.h"
 #include "cli/common.h"
+#include "cli/measuring.h"
 #include "measure/machine.h"
-#include "measure/proc.h"
 #include "plan/plan.h"
 #include "report/report.h"
 #include "result/result.h"
@@ -106,65 +106,6 @@ static const char documentation[] =
     "Finished samples are kept in FILE.journal until the result is written, so that nothing is "
     "lost.";
 
-struct progress {
-    bool terminal, quiet;
-    unsigned last_block;
-    int last_percent;
-};
-
-static void show_progress(void *user, double done, double seconds_left, unsigned block,
-                          const char *arm)
-{
-    struct progress *progress = user;
-    int percent = (int)(done * 100), left = (int)(seconds_left + 0.5);
-    if (progress->quiet || (percent == progress->last_percent && block == progress->last_block))
-        return;
-    if (progress->terminal) {
-        fprintf(stderr, "\r\033[K%3d %%  %d:%02d left  block %u  %s", percent, left / 60, left % 60,
-                block + 1, arm);
-        fflush(stderr);
-    } else if (block != progress->last_block || percent / 10 != progress->last_percent / 10) {
-        fprintf(stderr, "tlscost: %d %% done, %d:%02d left (block %u)\n", percent, left / 60,
-                left % 60, block + 1);
-    }
-    progress->last_block = block;
-    progress->last_percent = percent;
-}
-
-static void on_signal(int number)
-{
-    (void)number;
-    tlc_campaign_interrupt();
-}
-
-static void catch_signals(void)
-{
-    struct sigaction action = {.sa_handler = on_signal};
-    sigemptyset(&action.sa_mask);
-    action.sa_flags = SA_RESTART;
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-    sigaction(SIGHUP, &action, NULL);
-    signal(SIGPIPE, SIG_IGN);
-}
-
-static enum tlc_status choose_cpus(const struct options *options,
-                                   struct tlc_campaign_options *campaign, struct tlc_error *error)
-{
-    enum tlc_status status = TLC_OK;
-    if (!options->server_cpus || !options->generator_cpus)
-        status = tlc_machine_split_cpus(&campaign->server_cpus, &campaign->generator_cpus, error);
-    if (status == TLC_OK && options->server_cpus)
-        status = tlc_cpus_parse(options->server_cpus, &campaign->server_cpus, error);
-    if (status == TLC_OK && options->generator_cpus)
-        status = tlc_cpus_parse(options->generator_cpus, &campaign->generator_cpus, error);
-    // The orchestrator sleeps while a slice runs, and wakes away from the servers.
-    if (status == TLC_OK &&
-        sched_setaffinity(0, sizeof campaign->generator_cpus, &campaign->generator_cpus))
-        status = tlc_fail_errno(error, "run: pin to the generator's CPUs");
-    return status;
-}
-
 // The plan of a journal that is continued, so that a changed file cannot mix two plans.
 static enum tlc_status plan_of_journal(const char *journal, struct tlc_plan **plan,
                                        struct tlc_error *error)
@@ -226,10 +167,9 @@ static enum tlc_status choose_output(const struct options *options, const char *
 }
 
 static int finish(enum tlc_status status, json_t *result, const char *output, const char *journal,
-                  const struct progress *progress, struct tlc_error *error)
+                  const struct tlc_progress *progress, struct tlc_error *error)
 {
-    if (progress->terminal && !progress->quiet)
-        fprintf(stderr, "\r\033[K");
+    tlc_progress_end(progress);
     if (!result)
         return tlc_report_error(error);
     struct tlc_error writing = {0};
@@ -250,14 +190,14 @@ static int finish(enum tlc_status status, json_t *result, const char *output, co
 }
 
 static enum tlc_status run_campaign(const struct options *options, struct tlc_plan *plan,
-                                    const char *journal, struct progress *progress, json_t **result,
-                                    struct tlc_error *error)
+                                    const char *journal, struct tlc_progress *progress,
+                                    json_t **result, struct tlc_error *error)
 {
     char cache[512], work[640];
     struct tlc_campaign_options campaign = {.plan = plan,
                                             .journal = journal,
                                             .go_on = options->go_on,
-                                            .progress = show_progress,
+                                            .progress = tlc_progress_show,
                                             .user = progress};
     enum tlc_status status = tlc_directory_of_user(TLC_DIRECTORY_CACHE, cache, sizeof cache, error);
     if (status == TLC_OK)
@@ -266,7 +206,12 @@ static enum tlc_status run_campaign(const struct options *options, struct tlc_pl
         return status;
     campaign.certificate_directory = cache;
     campaign.work_directory = work;
-    status = choose_cpus(options, &campaign, error);
+    status = tlc_choose_cpus(options->server_cpus, options->generator_cpus, &campaign.server_cpus,
+                             &campaign.generator_cpus, error);
+    json_t *environment = tlc_machine_describe();
+    json_t *calibration = tlc_calibration_find(environment);
+    json_decref(environment);
+    campaign.calibration = calibration;
     if (status == TLC_OK) {
         if (!progress->quiet)
             fprintf(stderr,
@@ -274,6 +219,7 @@ static enum tlc_status run_campaign(const struct options *options, struct tlc_pl
                     plan->name, plan->arm_count, plan->schedule.blocks, tlc_plan_seconds(plan));
         status = tlc_campaign_run(&campaign, result, error);
     }
+    json_decref(calibration);
     if (options->keep_logs)
         fprintf(stderr, "tlscost: logs are in %s\n", work);
     else
@@ -292,11 +238,9 @@ int tlc_cmd_run(int argc, char **argv)
     struct tlc_plan *plan = NULL;
     json_t *result = NULL;
     char output[1024], journal[1040];
-    struct progress progress = {.terminal = isatty(STDERR_FILENO),
-                                .quiet = options.quiet,
-                                .last_percent = -1,
-                                .last_block = 999999};
-    catch_signals();
+    struct tlc_progress progress;
+    tlc_progress_init(&progress, options.quiet);
+    tlc_catch_interrupts();
     enum tlc_status status = choose_output(&options, options.plan ? options.plan : "levers", output,
                                            sizeof output, &error);
     snprintf(journal, sizeof journal, "%s.journal", output);

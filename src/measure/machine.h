@@ -18,6 +18,12 @@ json_t *tlc_machine_describe(void);
 // a running process can ask (fd_limit, CPUID) is null for another root.
 json_t *tlc_machine_describe_at(const char *root);
 
+// SHA-256, as 64 hexadecimal digits, of those facts of an environment that make figures comparable:
+// processor, kernel, hypervisor, memory, clock source, governor, boost; not load or limits. False
+// when libcrypto fails.
+enum { TLC_MACHINE_IDENTITY_BYTES = 65 };
+bool tlc_machine_identity(const json_t *environment, char hex[TLC_MACHINE_IDENTITY_BYTES]);
+
 // Where a CPU is: for pure decisions on pinning.
 struct tlc_cpu_place {
     int cpu;

@@ -28,7 +28,7 @@ void tlc_arm_clear(struct tlc_arm *arm)
     *arm = (struct tlc_arm){0};
 }
 
-static bool same_value(const struct tlc_arm *a, const struct tlc_arm *b, size_t key)
+bool tlc_arm_same(const struct tlc_arm *a, const struct tlc_arm *b, size_t key)
 {
     char left[1024], right[1024];
     tlc_setting_format(&tlc_arm_settings[key], a, left, sizeof left);
@@ -39,7 +39,7 @@ static bool same_value(const struct tlc_arm *a, const struct tlc_arm *b, size_t 
 bool tlc_arm_equal(const struct tlc_arm *a, const struct tlc_arm *b)
 {
     for (size_t key = 0; key < TLC_ARM_KEY_COUNT; key++)
-        if (!same_value(a, b, key))
+        if (!tlc_arm_same(a, b, key))
             return false;
     return true;
 }
@@ -161,7 +161,7 @@ static bool is_excluded(struct builder *builder, const struct tlc_arm *arm)
         bool matches = true;
         for (size_t key = 0; key < TLC_ARM_KEY_COUNT && matches; key++)
             matches = !builder->raw->exclude[i].values[key] ||
-                      same_value(arm, &builder->patterns[i], key);
+                      tlc_arm_same(arm, &builder->patterns[i], key);
         builder->excluded[i] += matches;
         excluded = excluded || matches;
     }

@@ -19,6 +19,7 @@ enum tlc_status tlc_plan_expand(const struct tlc_document *document, struct tlc_
 enum tlc_status tlc_plan_check(const struct tlc_plan *plan, const struct tlc_document *document,
                                const struct tlc_origin *origins,
                                struct tlc_error *error) TLC_CHECKED;
+bool tlc_arm_same(const struct tlc_arm *a, const struct tlc_arm *b, size_t key); // one setting
 bool tlc_arm_equal(const struct tlc_arm *a, const struct tlc_arm *b); // settings, not names
 void tlc_arm_clear(struct tlc_arm *arm);
 

@@ -33,6 +33,7 @@ struct tlc_arm {
     unsigned burn_us;
     unsigned concurrency;
     unsigned timeout_us; // of one handshake, on the client's side
+    char *instance; // "own": a server process of its own; "baseline": measured on the baseline's
     char *serve_options; // more options of `tlscost serve`, words parted by spaces; NULL: none
 };
 
@@ -42,6 +43,7 @@ struct tlc_schedule {
     uint64_t slice_us;
     uint64_t warm_up_us; // per instance, before its first slice, not counted
     uint64_t settle_us;  // extra pause between slices; 0 by default: events decide
+    unsigned bookends;   // 1: the baseline stands first and last in every round, the others turn
 };
 
 // Limits of the checks; the names in the YAML, JSON and reports are those of docs/checks.md.
@@ -109,5 +111,11 @@ const char *tlc_arm_key_at(size_t index);
 // position twice and follows each neighbour in both directions. Blocks start at different arms, and
 // every second block with a reversed round.
 void tlc_schedule_order(size_t arm_count, unsigned block, unsigned round, size_t *order);
+// The visits of one round of a plan: that order, or with bookends the baseline, the others in that
+// order, and the baseline again. `order` has room for arm_count + 1; returns how many there are.
+size_t tlc_schedule_visits(const struct tlc_plan *plan, unsigned block, unsigned round,
+                           size_t *order);
+// How many visits a round of the plan has.
+size_t tlc_schedule_visit_count(const struct tlc_plan *plan);
 
 #endif

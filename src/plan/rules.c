@@ -168,6 +168,47 @@ static enum tlc_status fail_arm(const struct tlc_arm *arm, const struct tlc_docu
     return tlc_document_fail(document, path, error, "arm '%s': %s", arm->name, text);
 }
 
+// What another arm's slices may change while the baseline's server runs: the client's side, and the
+// burn, which the server takes as a message.
+static bool is_of_server(enum tlc_arm_key key)
+{
+    static const enum tlc_arm_key free_keys[] = {
+        TLC_KEY_RESUMPTION, TLC_KEY_RESUME_RATIO, TLC_KEY_ENGINE,  TLC_KEY_SHARE,   TLC_KEY_CLOSE,
+        TLC_KEY_BURN,       TLC_KEY_CONCURRENCY,  TLC_KEY_TIMEOUT, TLC_KEY_INSTANCE};
+    for (size_t i = 0; i < sizeof free_keys / sizeof *free_keys; i++)
+        if (key == free_keys[i])
+            return false;
+    return true;
+}
+
+// The first key by which an arm's server differs from the baseline's; NULL when they are one.
+static const char *other_server(const struct tlc_arm *arm, const struct tlc_arm *baseline)
+{
+    for (size_t key = 0; key < TLC_ARM_KEY_COUNT; key++)
+        if (is_of_server((enum tlc_arm_key)key) && !tlc_arm_same(arm, baseline, key))
+            return tlc_arm_settings[key].name;
+    return NULL;
+}
+
+static enum tlc_status check_instance(const struct tlc_plan *plan, size_t index,
+                                      const struct tlc_document *document,
+                                      const struct tlc_origin *origin, struct tlc_error *error)
+{
+    const struct tlc_arm *arm = &plan->arms[index];
+    if (!is(arm->instance, "baseline"))
+        return TLC_OK;
+    if (index == 0)
+        return fail_arm(arm, document, origin, "instance",
+                        "the baseline has a server of its own; write instance: own", error);
+    const char *key = other_server(arm, &plan->arms[0]);
+    if (!key)
+        return TLC_OK;
+    char text[256];
+    snprintf(text, sizeof text,
+             "the baseline's server has another %s; write the same, or instance: own", key);
+    return fail_arm(arm, document, origin, "instance", text, error);
+}
+
 static enum tlc_status check_arm(const struct tlc_plan *plan, size_t index,
                                  const struct tlc_document *document,
                                  const struct tlc_origin *origin, struct tlc_error *error)
@@ -194,7 +235,10 @@ enum tlc_status tlc_plan_check(const struct tlc_plan *plan, const struct tlc_doc
                                const struct tlc_origin *origins, struct tlc_error *error)
 {
     for (size_t i = 0; i < plan->arm_count; i++) {
-        enum tlc_status status = check_arm(plan, i, document, origins ? &origins[i] : NULL, error);
+        const struct tlc_origin *origin = origins ? &origins[i] : NULL;
+        enum tlc_status status = check_arm(plan, i, document, origin, error);
+        if (!status)
+            status = check_instance(plan, i, document, origin, error);
         if (status)
             return status;
     }

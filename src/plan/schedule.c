@@ -13,12 +13,32 @@ void tlc_schedule_order(size_t arm_count, unsigned block, unsigned round, size_t
         order[reversed ? arm_count - 1 - i : i] = (start + i) % arm_count;
 }
 
+size_t tlc_schedule_visit_count(const struct tlc_plan *plan)
+{
+    return plan->arm_count + (plan->schedule.bookends ? 1 : 0);
+}
+
+size_t tlc_schedule_visits(const struct tlc_plan *plan, unsigned block, unsigned round,
+                           size_t *order)
+{
+    if (!plan->schedule.bookends) {
+        tlc_schedule_order(plan->arm_count, block, round, order);
+        return plan->arm_count;
+    }
+    tlc_schedule_order(plan->arm_count - 1, block, round, order + 1);
+    for (size_t i = 1; i < plan->arm_count; i++)
+        order[i]++;
+    order[0] = order[plan->arm_count] = 0;
+    return plan->arm_count + 1;
+}
+
 double tlc_plan_seconds(const struct tlc_plan *plan)
 {
     const struct tlc_schedule *schedule = &plan->schedule;
-    double stay_us = (double)schedule->warm_up_us +
-                     schedule->rounds * (double)(schedule->slice_us + schedule->settle_us);
-    return (double)plan->arm_count * schedule->blocks * stay_us / 1e6;
+    double round_us =
+        (double)tlc_schedule_visit_count(plan) * (double)(schedule->slice_us + schedule->settle_us);
+    double warm_up_us = (double)plan->arm_count * (double)schedule->warm_up_us;
+    return schedule->blocks * (warm_up_us + schedule->rounds * round_us) / 1e6;
 }
 
 void tlc_plan_make_quick(struct tlc_plan *plan)
@@ -33,8 +53,10 @@ void tlc_plan_make_quick(struct tlc_plan *plan)
     schedule->settle_us = 0;
     if (schedule->blocks > BLOCKS) // one more than an interval at 95 % needs: one may be refused
         schedule->blocks = BLOCKS;
-    double stay_us = budget_us / ((double)plan->arm_count * schedule->blocks) - (double)schedule->warm_up_us;
-    double rounds = stay_us / (double)schedule->slice_us;
+    double block_us =
+        budget_us / schedule->blocks - (double)plan->arm_count * (double)schedule->warm_up_us;
+    double rounds =
+        block_us / ((double)tlc_schedule_visit_count(plan) * (double)schedule->slice_us);
     if (rounds < LEAST_ROUNDS)
         rounds = LEAST_ROUNDS;
     if (rounds < schedule->rounds)

@@ -11,6 +11,7 @@ static const char *const accepts[] = {"shared", "reuseport", NULL};
 static const char *const engines[] = {"lean", "full", NULL};
 static const char *const shares[] = {"honest", "reused", "cheap", NULL};
 static const char *const closes[] = {"reset", "fin", "close-notify", NULL};
+static const char *const instances[] = {"own", "baseline", NULL};
 
 #define AT(structure, field) #field, offsetof(struct structure, field)
 #define TEXT(key, reader, fallback, words, unset)                                                  \
@@ -55,6 +56,7 @@ const struct tlc_setting tlc_arm_settings[TLC_ARM_KEY_COUNT] = {
     TIME("burn", tlc_arm, burn_us, TLC_MEMBER_UNSIGNED, "0us", 0, 1e6),
     COUNT(tlc_arm, concurrency, "16", 1, 10000),
     TIME("timeout", tlc_arm, timeout_us, TLC_MEMBER_UNSIGNED, "10s", 10e3, 60e6),
+    TEXT(instance, tlc_read_word, "own", instances, NULL),
     TEXT(serve_options, tlc_read_options, NULL, NULL, "none"),
 };
 
@@ -64,6 +66,8 @@ const struct tlc_setting tlc_schedule_settings[TLC_SCHEDULE_KEY_COUNT] = {
     TIME("slice", tlc_schedule, slice_us, TLC_MEMBER_UINT64, "100ms", 1e3, 60e6),
     TIME("warm_up", tlc_schedule, warm_up_us, TLC_MEMBER_UINT64, "100ms", 0, 60e6),
     TIME("settle", tlc_schedule, settle_us, TLC_MEMBER_UINT64, "0ms", 0, 10e6),
+    {"bookends", AT(tlc_schedule, bookends), TLC_MEMBER_UNSIGNED, TLC_UNIT_SWITCH, tlc_read_switch,
+     "false", 0, 1, NULL, NULL},
 };
 
 const struct tlc_setting tlc_limit_settings[TLC_LIMIT_KEY_COUNT] = {
@@ -139,6 +143,8 @@ void tlc_setting_format(const struct tlc_setting *setting, const void *base, cha
         snprintf(text, bytes, "%.10g%%", number * 100);
     else if (setting->unit == TLC_UNIT_MICROSECONDS)
         tlc_format_time((uint64_t)number, text, bytes);
+    else if (setting->unit == TLC_UNIT_SWITCH)
+        snprintf(text, bytes, "%s", number > 0 ? "true" : "false");
     else if (number < 0)
         snprintf(text, bytes, "default");
     else

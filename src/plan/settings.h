@@ -25,13 +25,15 @@
     X(BURN, "burn")                                                                                \
     X(CONCURRENCY, "concurrency")                                                                  \
     X(TIMEOUT, "timeout")                                                                          \
+    X(INSTANCE, "instance")                                                                        \
     X(SERVE_OPTIONS, "serve_options")
 #define TLC_SCHEDULE_KEYS(X)                                                                       \
     X(BLOCKS, "blocks")                                                                            \
     X(ROUNDS, "rounds")                                                                            \
     X(SLICE, "slice")                                                                              \
     X(WARM_UP, "warm_up")                                                                          \
-    X(SETTLE, "settle")
+    X(SETTLE, "settle")                                                                            \
+    X(BOOKENDS, "bookends")
 #define TLC_LIMIT_KEYS(X)                                                                          \
     X(GENERATOR_BUSY, "generator_busy")                                                            \
     X(SERVER_BUSY, "server_busy")                                                                  \
@@ -63,7 +65,7 @@ enum tlc_member { // the C type of the member
     TLC_MEMBER_UINT64
 };
 
-enum tlc_unit { TLC_UNIT_NONE, TLC_UNIT_SHARE, TLC_UNIT_MICROSECONDS };
+enum tlc_unit { TLC_UNIT_NONE, TLC_UNIT_SHARE, TLC_UNIT_MICROSECONDS, TLC_UNIT_SWITCH };
 
 struct tlc_setting {
     const char *name;   // in YAML
@@ -105,7 +107,7 @@ void tlc_format_time(uint64_t us, char *text, size_t bytes); // "80ms"
 // Readers (values.c).
 tlc_setting_reader tlc_read_word, tlc_read_identifier, tlc_read_certificate, tlc_read_groups,
     tlc_read_version, tlc_read_cipher, tlc_read_alpn, tlc_read_share, tlc_read_count,
-    tlc_read_tickets, tlc_read_time, tlc_read_options;
+    tlc_read_tickets, tlc_read_time, tlc_read_options, tlc_read_switch;
 
 // The word nearest to `word` by edit distance, NULL when none is near; for "did you mean".
 const char *tlc_nearest(const char *word, const char *const *words, size_t count);

@@ -269,6 +269,17 @@ bool tlc_read_count(const struct tlc_setting *setting, const char *text, void *b
     return store_number(setting, number, base);
 }
 
+bool tlc_read_switch(const struct tlc_setting *setting, const char *text, void *base, char *why,
+                     size_t bytes)
+{
+    if (!strcmp(text, "true") || !strcmp(text, "yes") || !strcmp(text, "on"))
+        return store_number(setting, 1, base);
+    if (!strcmp(text, "false") || !strcmp(text, "no") || !strcmp(text, "off"))
+        return store_number(setting, 0, base);
+    return refuse(why, bytes, "%s '%.64s' is not a choice; write true or false", setting->name,
+                  text);
+}
+
 bool tlc_read_tickets(const struct tlc_setting *setting, const char *text, void *base, char *why,
                       size_t bytes)
 {

@@ -95,6 +95,8 @@ static void write_header(struct writer *writer)
     }
     tlc_words_duration(model->started, model->finished, took);
     item(writer, "run", format(writer, "%s%s%s", model->started, *took ? ", took " : "", took));
+    if (*tlc_words_calibration(model, took))
+        item(writer, "calibration", format(writer, "%s", took));
 }
 
 static void write_refused_arm(struct writer *writer, const struct tlc_report_arm *arm)

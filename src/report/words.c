@@ -95,6 +95,44 @@ char *tlc_words_check_value(const char *check, double value, char *words)
     return words;
 }
 
+static struct tlc_figure figure_of(const json_t *object, const char *estimate)
+{
+    const json_t *parts[] = {json_object_get(object, estimate), json_object_get(object, "low"),
+                             json_object_get(object, "high")};
+    double values[3];
+    for (size_t i = 0; i < 3; i++)
+        values[i] = json_is_number(parts[i]) ? json_number_value(parts[i]) : NAN;
+    return (struct tlc_figure){values[0], values[1], values[2]};
+}
+
+static const char *text_of(const json_t *object, const char *member)
+{
+    const char *text = json_string_value(json_object_get(object, member));
+    return text ? text : "";
+}
+
+char *tlc_words_calibration(const struct tlc_report_model *model, char *words)
+{
+    const json_t *calibration = json_object_get(model->result, "calibration");
+    char equal[TLC_WORDS], between[TLC_WORDS], slope[TLC_WORDS];
+    *words = '\0';
+    if (json_is_null(calibration))
+        snprintf(words, TLC_WORDS, "none of this machine; 'tlscost calibrate' makes one");
+    if (!json_is_object(calibration))
+        return words;
+    struct tlc_figure a_a = figure_of(json_object_get(calibration, "a_a"), "estimate");
+    struct tlc_figure line = figure_of(json_object_get(calibration, "known_cost"), "slope");
+    const char *servers = text_of(calibration, "server_cpus");
+    bool same = !strcmp(servers, text_of(model->setup, "server_cpus"));
+    snprintf(words, TLC_WORDS,
+             "%s (%.20s): equal arms %.8s (%.24s), known cost read with slope %.8s%s%.16s",
+             json_is_true(json_object_get(calibration, "passed")) ? "passed" : "NOT passed",
+             text_of(calibration, "finished"), tlc_words_ratio(a_a.estimate, equal),
+             tlc_words_ratio_range(a_a, between), tlc_words_ratio(line.estimate, slope),
+             same ? "" : "; made with servers on ", same ? "" : servers);
+    return words;
+}
+
 static bool read_time(const char *text, time_t *seconds)
 {
     struct tm fields = {0};

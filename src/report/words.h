@@ -16,6 +16,9 @@ char *tlc_words_ratio_range(struct tlc_figure figure, char *words);
 char *tlc_words_verdict(const struct tlc_report_arm *arm, double margin, char *words);
 // A limit or value of a check: a share as per cent, a count as it is.
 char *tlc_words_check_value(const char *check, double value, char *words);
+// "2026-11-30T11:00:00Z, passed: equal arms 1.000 (0.998 to 1.002), ...": the calibration a result
+// cites; empty when it has no such member.
+char *tlc_words_calibration(const struct tlc_report_model *model, char *words);
 // "2 min 41 s" between two times of a result; empty when they cannot be read.
 char *tlc_words_duration(const char *started, const char *finished, char *words);
 

@@ -1,7 +1,5 @@
 #include "server/burn.h"
 
-#include <stdint.h>
-
 #include "measure/clock.h"
 
 // A look at the thread's CPU clock is a system call of a fraction of a microsecond; some plain work
@@ -12,17 +10,22 @@ static void work(void)
         __asm__ volatile("" ::: "memory");
 }
 
-void tlc_burn(unsigned us)
+uint64_t tlc_burn(unsigned us)
 {
+    // What a look costs: the least step this thread has seen, since a longer one had an interrupt in
+    // it, which even the only step of a burn may have.
+    static _Thread_local uint64_t look = UINT64_MAX;
     uint64_t begin = tlc_thread_cpu_ns(), before = begin;
     uint64_t end = begin + (uint64_t)us * 1000;
     for (;;) {
         work();
-        uint64_t now = tlc_thread_cpu_ns(), step = now - before;
-        // The halves of a look before `begin` and after `now` are about one step; half a step more
-        // makes the burnt time right on average.
-        if (now + step + step / 2 >= end)
-            return;
+        uint64_t now = tlc_thread_cpu_ns();
+        if (now - before < look)
+            look = now - before;
+        // The halves of a look before `begin` and after `now` are about one; half a look more makes
+        // the burnt time right on average.
+        if (now + look + look / 2 >= end)
+            return now + look - begin;
         before = now;
     }
 }

@@ -356,7 +356,7 @@ void tlc_connection_begin(struct tlc_worker *worker, int fd)
         return;
     unsigned burn_us = atomic_load_explicit(&host->burn_us, memory_order_relaxed);
     if (burn_us)
-        tlc_burn(burn_us);
+        tlc_count(&worker->counters.burnt_ns, tlc_burn(burn_us));
     // The ClientHello is often here already.
     step_handshake(worker, connection, 0);
 }

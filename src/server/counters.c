@@ -86,6 +86,7 @@ void tlc_counters_read(const struct tlc_worker_counters *counters,
     snapshot->broken = value(&counters->broken);
     snapshot->bytes_read = value(&counters->bytes_read);
     snapshot->bytes_written = value(&counters->bytes_written);
+    snapshot->burnt_ns = value(&counters->burnt_ns);
     snapshot->accepted = value(&counters->accepted);
     uint32_t known = atomic_load_explicit(&counters->reason_count, memory_order_acquire);
     for (uint32_t i = 0; i < known; i++)
@@ -104,6 +105,7 @@ void tlc_server_counters_add(struct tlc_server_counters *into, struct tlc_server
     into->broken += more->broken;
     into->bytes_read += more->bytes_read;
     into->bytes_written += more->bytes_written;
+    into->burnt_ns += more->burnt_ns;
     const char *text;
     json_t *count;
     if (!into->failed)
@@ -116,12 +118,13 @@ void tlc_server_counters_add(struct tlc_server_counters *into, struct tlc_server
 
 json_t *tlc_server_counters_json(const struct tlc_server_counters *counters)
 {
-    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "accepted",
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "accepted",
                      (json_int_t)counters->accepted, "closed", (json_int_t)counters->closed, "open",
                      (json_int_t)(counters->accepted - counters->closed), "handshakes",
                      (json_int_t)counters->handshakes, "resumed", (json_int_t)counters->resumed,
                      "hello_retry_requests", (json_int_t)counters->hello_retry_requests, "failed",
                      (json_int_t)counters->failures, "broken", (json_int_t)counters->broken,
                      "bytes_read", (json_int_t)counters->bytes_read, "bytes_written",
-                     (json_int_t)counters->bytes_written);
+                     (json_int_t)counters->bytes_written, "burnt_ns",
+                     (json_int_t)counters->burnt_ns);
 }

@@ -51,6 +51,7 @@ struct tlc_server_counters {
     uint64_t broken;                    // connections that ended in an error after the handshake;
                                         // a peer that resets or just closes is no error there
     uint64_t bytes_read, bytes_written; // application data
+    uint64_t burnt_ns;                  // CPU time burnt on purpose, by the workers' own clocks
     json_t *failed; // reason -> count, over all workers; at most 64, the rest is "other"
 };
 

@@ -15,19 +15,29 @@
 #include "workload/kinds.h"
 #include "workload/network_accounting.h"
 #include "workload/network_server.h"
+#include "workload/network_target.h"
 
-enum { SETTLE_MS = 2000, ANSWER_MARGIN_MS = 15000, MAX_GROUPS = 16 };
+enum { SETTLE_MS = 2000, ANSWER_MARGIN_MS = 15000 };
+
+// A server process and what is known of it: one for each arm, or the baseline's for several.
+struct instance {
+    const struct tlc_arm *arm; // whose configuration it serves
+    struct tlc_arm_server server;
+    unsigned users;    // arms prepared on it
+    unsigned burn_us;  // what it burns now
+    uint64_t answered; // connections it was asked to finish since its start
+    json_t *counters;  // as it told them last
+    bool dead;
+};
 
 struct network_arm {
     const struct tlc_arm *arm;
     const struct tlc_stack_plugin *plugin;
     char certificates[512]; // folder
-    struct tlc_arm_server server;
+    struct instance own, *instance;
     struct tlc_sums sums;
-    json_t *server_counters;
-    uint64_t answered_before; // probe and warm-up
-    uint64_t handshakes_before;
-    bool dead;
+    uint64_t server_handshakes; // the server's own count over the arm's slices
+    bool prepared;
 };
 
 struct tlc_workload {
@@ -36,13 +46,6 @@ struct tlc_workload {
     struct network_arm *arms;
     size_t arm_count;
 };
-
-static enum tlc_status arm_codes(const struct tlc_arm *arm, uint16_t *groups, size_t *group_count,
-                                 uint16_t *cipher, struct tlc_error *error)
-{
-    *cipher = arm->cipher ? tlc_code(TLC_NAME_CIPHER, arm->cipher) : 0;
-    return tlc_codes_parse(TLC_NAME_GROUP, arm->groups, groups, MAX_GROUPS, group_count, error);
-}
 
 static enum tlc_status require(const struct tlc_arm *arm, const struct tlc_stack_plugin *plugin,
                                enum tlc_stack_feature kind, uint16_t code, struct tlc_error *error)
@@ -70,11 +73,11 @@ static uint16_t signature_of_certificate(const char *certificate)
 static enum tlc_status check_arm(const struct tlc_arm *arm, struct tlc_error *error)
 {
     const struct tlc_stack_plugin *plugin;
-    uint16_t groups[MAX_GROUPS], cipher;
+    uint16_t groups[TLC_ARM_GROUPS], cipher;
     size_t count;
     enum tlc_status status = tlc_stack_load(arm->stack, &plugin, error);
     if (status == TLC_OK)
-        status = arm_codes(arm, groups, &count, &cipher, error);
+        status = tlc_arm_codes(arm, groups, &count, &cipher, error);
     if (status == TLC_OK)
         status = require(arm, plugin, TLC_FEATURE_VERSION, tlc_code(TLC_NAME_VERSION, arm->version),
                          error);
@@ -149,7 +152,11 @@ static enum tlc_status network_open(const struct tlc_workload_setup *setup,
                        : tlc_fail(error, TLC_ENVIRONMENT, "network workload: out of memory");
     for (size_t i = 0; status == TLC_OK && i < workload->arm_count; i++) {
         workload->arms[i].arm = &setup->plan->arms[i];
-        workload->arms[i].server.process.control = -1;
+        workload->arms[i].own.arm = workload->arms[i].arm;
+        workload->arms[i].own.server.process.control = -1;
+        workload->arms[i].instance = strcmp(workload->arms[i].arm->instance, "baseline")
+                                         ? &workload->arms[i].own
+                                         : &workload->arms[0].own;
         status = tlc_stack_load(setup->plan->arms[i].stack, &workload->arms[i].plugin, error);
     }
     if (status == TLC_OK)
@@ -190,77 +197,16 @@ static enum tlc_status ask_generator(struct tlc_workload *workload, json_t *comm
     return status;
 }
 
-static enum tlc_share share_of(const char *name)
-{
-    return !strcmp(name, "cheap")    ? TLC_SHARE_CHEAP
-           : !strcmp(name, "reused") ? TLC_SHARE_REUSED
-                                     : TLC_SHARE_HONEST;
-}
-
-static enum tlc_close close_of(const char *name)
-{
-    return !strcmp(name, "fin")     ? TLC_CLOSE_FIN
-           : !strcmp(name, "reset") ? TLC_CLOSE_RESET
-                                    : TLC_CLOSE_NOTIFY;
-}
-
-static unsigned psk_modes_of(const char *resumption)
-{
-    return !strcmp(resumption, "psk_ke") ? TLC_PSK_KE : TLC_PSK_DHE_KE;
-}
-
-// What the generator must see on every handshake: what the arm asked for, and the certificate of
-// the probe.
-static void expect_of(const struct network_arm *state, const json_t *evidence,
-                      struct tlc_target_options *target)
-{
-    const struct tlc_arm *arm = state->arm;
-    target->expect = (struct tlc_expectation){
-        .version = tlc_code(TLC_NAME_VERSION, arm->version),
-        .group = target->groups[0],
-        .cipher = target->cipher_count ? target->ciphers[0] : 0,
-        .resumed = strcmp(arm->resumption, "none") ? -1 : 0,
-    };
-    const char *hex =
-        json_string_value(json_object_get(json_object_get(evidence, "certificate"), "sha256"));
-    if (!hex || strlen(hex) != 64)
-        return;
-    target->expect.certificate_known = true;
-    for (size_t i = 0; i < 32; i++) {
-        char pair[3] = {hex[2 * i], hex[2 * i + 1], 0};
-        target->expect.certificate_sha256[i] = (uint8_t)strtoul(pair, NULL, 16);
-    }
-}
-
 static enum tlc_status prepare_target(struct tlc_workload *workload, size_t index,
                                       const json_t *evidence, struct tlc_error *error)
 {
     struct network_arm *state = &workload->arms[index];
-    const struct tlc_arm *arm = state->arm;
-    struct tlc_target_options target = {
-        .address = state->server.address,
-        .engine = strcmp(arm->engine, "full") ? TLC_ENGINE_LEAN : TLC_ENGINE_FULL,
-        .plugin = state->plugin,
-        .min_version = tlc_code(TLC_NAME_VERSION, arm->version),
-        .max_version = tlc_code(TLC_NAME_VERSION, arm->version),
-        .share = share_of(arm->share),
-        .close = close_of(arm->close),
-        .server_name = "localhost",
-        .verify_every = 256,
-        .timeout_ms = arm->timeout_us / 1000,
-        .resume_ratio = arm->resume_ratio,
-        .psk_modes = psk_modes_of(arm->resumption),
-        .tickets_expected = (unsigned)json_integer_value(json_object_get(evidence, "tickets")),
-    };
-    const char *alpn[] = {arm->alpn, NULL};
-    if (arm->alpn)
-        target.alpn = alpn;
-    enum tlc_status status =
-        arm_codes(arm, target.groups, &target.group_count, &target.ciphers[0], error);
+    struct tlc_target_options target;
+    const char *alpn[2];
+    enum tlc_status status = tlc_arm_target(
+        state->arm, state->plugin, state->instance->server.address, evidence, alpn, &target, error);
     if (status != TLC_OK)
         return status;
-    target.cipher_count = target.ciphers[0] ? 1 : 0;
-    expect_of(state, evidence, &target);
     json_t *command = json_pack("{s:s, s:I, s:o}", "command", "prepare", "id", (json_int_t)index,
                                 "target", tlc_target_options_to_json(&target));
     json_t *answer;
@@ -273,16 +219,16 @@ static enum tlc_status probe_arm(struct network_arm *state, json_t **evidence,
                                  struct tlc_error *error)
 {
     struct tlc_certs_pair pair = {0};
-    uint16_t groups[MAX_GROUPS], cipher;
+    uint16_t groups[TLC_ARM_GROUPS], cipher;
     size_t group_count;
-    enum tlc_status status = arm_codes(state->arm, groups, &group_count, &cipher, error);
+    enum tlc_status status = tlc_arm_codes(state->arm, groups, &group_count, &cipher, error);
     if (status == TLC_OK)
         status = tlc_certs_read(state->certificates, state->arm->certificate, &pair, error);
     if (status != TLC_OK)
         return status;
     const char *alpn[] = {state->arm->alpn, NULL};
     struct tlc_probe_options options = {
-        .address = state->server.address,
+        .address = state->instance->server.address,
         .plugin = state->plugin,
         .min_version = tlc_code(TLC_NAME_VERSION, state->arm->version),
         .max_version = tlc_code(TLC_NAME_VERSION, state->arm->version),
@@ -300,21 +246,9 @@ static enum tlc_status probe_arm(struct network_arm *state, json_t **evidence,
     return status;
 }
 
-static uint64_t answered_of(const json_t *counters)
+static uint64_t total_of(const json_t *counters, const char *what)
 {
-    const json_t *totals = json_object_get(counters, "totals");
-    uint64_t answered = (uint64_t)json_integer_value(json_object_get(totals, "handshakes"));
-    const char *reason;
-    json_t *count;
-    json_object_foreach(json_object_get(counters, "failed"), reason, count) answered +=
-        (uint64_t)json_integer_value(count);
-    return answered;
-}
-
-static uint64_t handshakes_of(const json_t *counters)
-{
-    return (uint64_t)json_integer_value(
-        json_object_get(json_object_get(counters, "totals"), "handshakes"));
+    return (uint64_t)json_integer_value(json_object_get(json_object_get(counters, "totals"), what));
 }
 
 static enum tlc_status run_generator(struct tlc_workload *workload, size_t index,
@@ -344,22 +278,22 @@ static uint64_t errors_of(const json_t *errors)
     return sum;
 }
 
-// Waits until the server has finished what the generator began; a server that cannot answer is
-// dead.
-static void settle(struct network_arm *state)
+// Waits until the server has finished what it was asked to; one that cannot answer is dead.
+static void settle(struct instance *instance)
 {
     json_t *counters = NULL;
     struct tlc_error why;
-    uint64_t until = state->answered_before + state->sums.started;
-    if (tlc_arm_server_settle(&state->server, until, SETTLE_MS, &counters, &why) != TLC_OK) {
-        state->dead = true;
+    if (tlc_arm_server_settle(&instance->server, instance->answered, SETTLE_MS, &counters, &why) !=
+        TLC_OK) {
+        instance->dead = true;
         return;
     }
-    json_decref(state->server_counters);
-    state->server_counters = counters;
+    json_decref(instance->counters);
+    instance->counters = counters;
 }
 
-static void fill_slice(const struct tlc_counters *counters, double cost_us, struct tlc_slice *slice)
+static void fill_slice(const struct tlc_counters *counters, double cost_us, double burnt_us,
+                       struct tlc_slice *slice)
 {
     *slice = (struct tlc_slice){
         .started = counters->started,
@@ -372,9 +306,22 @@ static void fill_slice(const struct tlc_counters *counters, double cost_us, stru
         .window_s = counters->window_s,
         .span_s = counters->span_s,
         .cost_us = cost_us,
+        .burnt_us = burnt_us,
         .client_us = counters->cpu_user_us + counters->cpu_system_us,
         .detail = tlc_counters_to_json(counters),
     };
+}
+
+// The arms of one server differ in what it burns; a server of its own burns the same always.
+static enum tlc_status set_burn(struct instance *instance, unsigned burn_us,
+                                struct tlc_error *error)
+{
+    if (instance->burn_us == burn_us)
+        return TLC_OK;
+    enum tlc_status status = tlc_arm_server_burn(&instance->server, burn_us, error);
+    if (status == TLC_OK)
+        instance->burn_us = burn_us;
+    return status;
 }
 
 static enum tlc_status network_slice(struct tlc_workload *workload, size_t arm,
@@ -382,33 +329,40 @@ static enum tlc_status network_slice(struct tlc_workload *workload, size_t arm,
                                      struct tlc_slice *slice, struct tlc_error *error)
 {
     struct network_arm *state = &workload->arms[arm];
-    if (state->dead)
+    struct instance *instance = state->instance;
+    if (instance->dead)
         return tlc_fail(error, TLC_REFUSED, "arm '%s': its server has ended", state->arm->name);
     struct tlc_readings before, after;
     struct tlc_counters counters = {0};
     const struct tlc_workload_setup *setup = workload->setup;
-    pid_t root = state->server.process.pid;
-    enum tlc_status status =
-        tlc_take_readings(root, &setup->server_cpus, &setup->generator_cpus, &before, error);
+    pid_t root = instance->server.process.pid;
+    uint64_t served = total_of(instance->counters, "handshakes");
+    uint64_t burnt_ns = total_of(instance->counters, "burnt_ns");
+    enum tlc_status status = set_burn(instance, state->arm->burn_us, error);
+    if (status == TLC_OK)
+        status =
+            tlc_take_readings(root, &setup->server_cpus, &setup->generator_cpus, &before, error);
     if (status == TLC_OK)
         status = run_generator(workload, arm, duration_us, count, concurrency, &counters, error);
     if (status == TLC_OK) {
-        state->sums.started += counters.started;
-        settle(state);
+        instance->answered += counters.started;
+        settle(instance);
         status =
             tlc_take_readings(root, &setup->server_cpus, &setup->generator_cpus, &after, error);
     }
     if (status == TLC_OK) {
-        state->dead = state->dead || after.server_ns < before.server_ns;
-        double cost_us = state->dead ? 0 : (double)(after.server_ns - before.server_ns) / 1000;
+        instance->dead = instance->dead || after.server_ns < before.server_ns;
+        double cost_us = instance->dead ? 0 : (double)(after.server_ns - before.server_ns) / 1000;
         tlc_sums_add(&state->sums, &before, &after, cost_us, counters.span_s);
-        fill_slice(&counters, cost_us, slice);
+        state->server_handshakes += total_of(instance->counters, "handshakes") - served;
+        burnt_ns = total_of(instance->counters, "burnt_ns") - burnt_ns;
+        fill_slice(&counters, cost_us, (double)burnt_ns / 1000, slice);
     }
     tlc_counters_free(&counters);
     return status;
 }
 
-// A short unmeasured slice; what it did is subtracted from the stay.
+// A short unmeasured slice, which no sum keeps.
 static enum tlc_status warm_up(struct tlc_workload *workload, size_t arm, struct tlc_error *error)
 {
     struct network_arm *state = &workload->arms[arm];
@@ -418,43 +372,66 @@ static enum tlc_status warm_up(struct tlc_workload *workload, size_t arm, struct
                       state->arm->concurrency, &slice, error);
     tlc_slice_clear(&slice);
     state->sums = (struct tlc_sums){0};
-    state->answered_before = answered_of(state->server_counters);
-    state->handshakes_before = handshakes_of(state->server_counters);
+    state->server_handshakes = 0;
     return status;
+}
+
+static void leave_instance(struct instance *instance)
+{
+    if (instance->users && --instance->users)
+        return;
+    tlc_arm_server_stop(&instance->server);
+    json_decref(instance->counters);
+    instance->counters = NULL;
+    instance->server.address[0] = '\0';
 }
 
 static void network_release(struct tlc_workload *workload, size_t arm)
 {
     struct network_arm *state = &workload->arms[arm];
-    if (workload->generator.pid > 0 && state->server.address[0]) {
+    if (!state->prepared)
+        return;
+    state->prepared = false;
+    if (workload->generator.pid > 0 && state->instance->server.address[0]) {
         json_t *answer;
         struct tlc_error ignored;
         json_t *command = json_pack("{s:s, s:I}", "command", "release", "id", (json_int_t)arm);
         if (ask_generator(workload, command, ANSWER_MARGIN_MS, &answer, &ignored) == TLC_OK)
             json_decref(answer);
     }
-    tlc_arm_server_stop(&state->server);
-    json_decref(state->server_counters);
-    state->server_counters = NULL;
-    state->server.address[0] = '\0';
+    leave_instance(state->instance);
+}
+
+// Starts the arm's server unless another arm runs on it already.
+static enum tlc_status join_instance(struct tlc_workload *workload, struct network_arm *state,
+                                     struct tlc_error *error)
+{
+    struct instance *instance = state->instance;
+    char log[600];
+    state->prepared = true;
+    if (instance->users++)
+        return TLC_OK;
+    size_t host = instance == &state->own ? (size_t)(state - workload->arms) : 0;
+    snprintf(log, sizeof log, "%s/server-%zu.log", workload->setup->work_directory, host);
+    instance->answered = 0;
+    instance->dead = false;
+    instance->burn_us = instance->arm->burn_us;
+    return tlc_arm_server_start(instance->arm, workload->arms[host].certificates,
+                                &workload->setup->server_cpus, log, &instance->server, error);
 }
 
 static enum tlc_status network_prepare(struct tlc_workload *workload, size_t arm, json_t **evidence,
                                        struct tlc_error *error)
 {
     struct network_arm *state = &workload->arms[arm];
-    char log[600];
-    snprintf(log, sizeof log, "%s/server-%zu.log", workload->setup->work_directory, arm);
     state->sums = (struct tlc_sums){0};
-    state->answered_before = state->handshakes_before = 0;
-    state->dead = false;
     *evidence = NULL;
-    enum tlc_status status = tlc_arm_server_start(
-        state->arm, state->certificates, &workload->setup->server_cpus, log, &state->server, error);
+    enum tlc_status status = join_instance(workload, state, error);
     if (status == TLC_OK)
         status = probe_arm(state, evidence, error);
     if (status == TLC_OK) {
-        state->answered_before = 1; // the probe's own handshake
+        state->instance->answered++; // the probe's own handshake
+        settle(state->instance);
         status = prepare_target(workload, arm, *evidence, error);
     }
     if (status == TLC_OK)
@@ -472,16 +449,18 @@ static enum tlc_status network_stay(struct tlc_workload *workload, size_t arm,
                                     struct tlc_stay *stay, struct tlc_error *error)
 {
     struct network_arm *state = &workload->arms[arm];
+    struct instance *instance = state->instance;
     (void)error;
-    if (!state->dead && !tlc_process_alive(&state->server.process, NULL))
-        state->dead = true;
+    if (!instance->dead && !tlc_process_alive(&instance->server.process, NULL))
+        instance->dead = true;
     tlc_sums_stay(&state->sums, state->arm->workers, stay);
-    stay->server_handshakes = handshakes_of(state->server_counters) - state->handshakes_before;
+    stay->server_handshakes = state->server_handshakes;
     stay->server_counts = true;
-    stay->server_alive = !state->dead;
-    json_object_set(stay->detail, "server_counters", state->server_counters);
-    json_object_set_new(stay->detail, "memory_bytes",
-                        json_integer((json_int_t)tlc_tree_memory_bytes(state->server.process.pid)));
+    stay->server_alive = !instance->dead;
+    json_object_set(stay->detail, "server_counters", instance->counters);
+    json_object_set_new(
+        stay->detail, "memory_bytes",
+        json_integer((json_int_t)tlc_tree_memory_bytes(instance->server.process.pid)));
     return TLC_OK;
 }
 

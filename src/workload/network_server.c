@@ -7,7 +7,7 @@
 
 #include "base/message.h"
 
-enum { START_MS = 20000, STOP_MS = 2000, MAX_ARGUMENTS = 64 };
+enum { START_MS = 20000, STOP_MS = 2000, ANSWER_MS = 2000, MAX_ARGUMENTS = 64 };
 
 // A growing argument list whose numbers are printed into its own store.
 struct arguments {
@@ -133,6 +133,23 @@ enum tlc_status tlc_arm_server_settle(struct tlc_arm_server *server, uint64_t ha
     if (status == TLC_OK)
         status =
             tlc_message_receive(server->process.control, (int)timeout_ms + 2000, counters, error);
+    return status;
+}
+
+enum tlc_status tlc_arm_server_burn(struct tlc_arm_server *server, unsigned burn_us,
+                                    struct tlc_error *error)
+{
+    json_t *ask = json_pack("{s:s, s:I}", "command", "burn", "us", (json_int_t)burn_us), *answer;
+    enum tlc_status status = tlc_message_send(server->process.control, ask, error);
+    json_decref(ask);
+    if (status == TLC_OK)
+        status = tlc_message_receive(server->process.control, ANSWER_MS, &answer, error);
+    if (status != TLC_OK)
+        return status;
+    const char *refused = json_string_value(json_object_get(answer, "error"));
+    if (refused)
+        status = tlc_fail(error, TLC_ENVIRONMENT, "burn: %s", refused);
+    json_decref(answer);
     return status;
 }
 

@@ -25,6 +25,9 @@ enum tlc_status tlc_arm_server_start(const struct tlc_arm *arm, const char *cert
 enum tlc_status tlc_arm_server_settle(struct tlc_arm_server *server, uint64_t handshakes,
                                       unsigned timeout_ms, json_t **counters,
                                       struct tlc_error *error) TLC_CHECKED;
+// Changes what the server burns in each handshake from now on.
+enum tlc_status tlc_arm_server_burn(struct tlc_arm_server *server, unsigned burn_us,
+                                    struct tlc_error *error) TLC_CHECKED;
 void tlc_arm_server_stop(struct tlc_arm_server *server);
 // The last lines of a log, for errors; empty when there are none.
 void tlc_log_tail(const char *log, char *text, size_t capacity);

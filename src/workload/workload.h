@@ -25,6 +25,7 @@ struct tlc_slice {
     double cost_us;   // server CPU charged to the slice: the process tree's run time, whole
                       // microseconds not rounded
     double client_us; // CPU of the client side in the slice
+    double burnt_us;  // server CPU burnt on purpose, by the server's own clock; part of cost_us
     json_t
         *detail; // what the workload wants kept: error kinds, negotiated counts, latencies; owned
 };

@@ -1,1 +1,2 @@
 tlc_unit_test(summary campaign)
+tlc_unit_test(calibrate campaign)

@@ -1,3 +1,5 @@
 tlc_unit_test(measure measure)
 tlc_unit_test(measure_machine measure)
 tlc_unit_test(measure_tree measure)
+tlc_unit_test(doctor measure)
+tlc_unit_test(interference measure)

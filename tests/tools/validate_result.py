@@ -32,7 +32,7 @@ def mutants(document):
         ("checks", 0),
         ("campaign",),
     ]
-    optional = {"file", "workload", "levers", "control", "rate_ratio", "client_us"}
+    optional = {"calibration", "file", "workload", "levers", "control", "rate_ratio", "client_us"}
     optional |= {"signature", "alpn", "verified", "address", "server_name", "verification", "client", "chain", "tickets", "bytes", "time_us"}
     # What is repeated adds time, not cases.
     document["arms"] = document["arms"][:2]

@@ -92,7 +92,7 @@ static void every_key_arrives(void **state)
     (void)state;
     struct tlc_plan *plan = read_file(TLC_TESTS_DIR "/fixtures/plans/everything.yaml");
     assert_names(plan, "baseline | control | ed25519 | rsa-2048 | workers=1 | workers=4 | "
-                       "ecdsa-p256+concurrency=64 | baseline again | tls-1.2");
+                       "ecdsa-p256+concurrency=64 | baseline again | on the baseline's server | tls-1.2");
     const struct tlc_arm *arm = plan->arms;
     assert_string_equal(arm->groups, "X25519MLKEM768:secp256r1"); // the registry's names
     assert_string_equal(arm->version, "TLSv1.3");
@@ -108,8 +108,10 @@ static void every_key_arrives(void **state)
     assert_int_equal(arm->intermediates, 2);
     assert_int_equal(arm->burn_us, 15);
     assert_int_equal(arm->concurrency, 32);
-    const struct tlc_schedule schedule = {7, 9, 50000, 40000, 1500};
+    static const struct tlc_schedule schedule = {7, 9, 50000, 40000, 1500, 1};
     assert_memory_equal(&plan->schedule, &schedule, sizeof schedule);
+    assert_string_equal(arm->instance, "own");
+    assert_string_equal(arm_named(plan, "on the baseline's server")->instance, "baseline");
     assert_near(plan->limits.generator_busy, 0.91);
     assert_near(plan->limits.server_busy, 0.92);
     assert_near(plan->limits.steal, 0.06);

@@ -132,6 +132,41 @@ static void quick_never_lengthens_a_short_plan(void **state)
     assert_int_equal(plan.schedule.slice_us, 10000);
 }
 
+// The baseline stands at both ends, and the others turn as they would without it.
+static void bookends_hold_the_others(void **state)
+{
+    (void)state;
+    for (size_t arms = 1; arms <= MOST; arms++)
+        for (unsigned round = 0; round < 40; round++) {
+            struct tlc_plan plan = {.arm_count = arms, .schedule = {.bookends = 1}};
+            size_t order[MOST + 1], inner[MOST];
+            unsigned block = round % 5;
+            assert_int_equal(tlc_schedule_visit_count(&plan), arms + 1);
+            assert_int_equal(tlc_schedule_visits(&plan, block, round, order), arms + 1);
+            assert_int_equal(order[0], 0);
+            assert_int_equal(order[arms], 0);
+            tlc_schedule_order(arms - 1, block, round, inner);
+            for (size_t i = 1; i < arms; i++)
+                assert_int_equal(order[i], inner[i - 1] + 1);
+            plan.schedule.bookends = 0;
+            assert_int_equal(tlc_schedule_visits(&plan, block, round, order), arms);
+            tlc_schedule_order(arms, block, round, inner);
+            assert_memory_equal(order, inner, arms * sizeof *inner);
+        }
+}
+
+static void bookends_take_their_time(void **state)
+{
+    (void)state;
+    struct tlc_plan plan = {
+        .arm_count = 3,
+        .schedule = {.blocks = 10, .rounds = 5, .slice_us = 100000, .warm_up_us = 200000}};
+    double without = tlc_plan_seconds(&plan);
+    plan.schedule.bookends = 1;
+    assert_true(tlc_plan_seconds(&plan) - without > 4.99 &&
+                tlc_plan_seconds(&plan) - without < 5.01);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -140,6 +175,8 @@ int main(void)
         cmocka_unit_test(linear_drift_cancels_in_each_pair_of_rounds),
         cmocka_unit_test(neighbours_follow_in_both_directions),
         cmocka_unit_test(blocks_start_differently),
+        cmocka_unit_test(bookends_hold_the_others),
+        cmocka_unit_test(bookends_take_their_time),
         cmocka_unit_test(quick_keeps_arms_and_time),
         cmocka_unit_test(quick_never_lengthens_a_short_plan),
     };

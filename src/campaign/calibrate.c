@@ -1,0 +1,382 @@
+#include "campaign/calibrate.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "campaign/calibrate_figures.h"
+#include "measure/interference.h"
+
+// 2 x 100 windows of 1000 X25519 operations are about 5 s.
+enum { INTERFERENCE_PAIRS = 100, INTERFERENCE_OPERATIONS = 1000 };
+static const double CONFIDENCE = 0.95;
+// How far the slope may be from 1, and first from last place: a claim of a few per cent rests on
+// them.
+static const double SLOPE_TOLERANCE = 0.03, POSITION_TOLERANCE = 0.01;
+
+// --- the plan ---
+
+static bool is_burn(const struct tlc_plan *plan, size_t arm)
+{
+    return plan->arms[arm].burn_us > plan->arms[0].burn_us;
+}
+
+static bool is_cheap(const struct tlc_plan *plan, size_t arm)
+{
+    return !strcmp(plan->arms[arm].share, "cheap") && strcmp(plan->arms[0].share, "cheap") != 0 &&
+           !is_burn(plan, arm);
+}
+
+// The first arm with cheap key shares; 0 when there is none.
+static size_t cheap_arm(const struct tlc_plan *plan)
+{
+    for (size_t i = 1; i < plan->arm_count; i++)
+        if (is_cheap(plan, i))
+            return i;
+    return 0;
+}
+
+enum tlc_status tlc_calibration_check_plan(const struct tlc_plan *plan, struct tlc_error *error)
+{
+    size_t burns = 0;
+    for (size_t i = 1; i < plan->arm_count; i++)
+        burns += is_burn(plan, i);
+    const char *lacks = plan->control < 0           ? "control: true"
+                        : burns < 2                 ? "at least two arms with a burn"
+                        : !cheap_arm(plan)          ? "an arm with share: cheap"
+                        : !plan->schedule.bookends  ? "schedule: {bookends: true}"
+                        : plan->schedule.blocks < 6 ? "6 blocks, the least for an interval"
+                                                    : NULL;
+    if (!lacks)
+        return TLC_OK;
+    return tlc_fail(error, TLC_USAGE,
+                    "calibrate: plan '%s': cannot calibrate; it lacks %s (plan 'calibration' has "
+                    "all that is needed)",
+                    plan->name, lacks);
+}
+
+// --- figures as JSON ---
+
+static json_t *finite_or_null(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+static json_t *figure_json(const char *name, struct tlc_interval interval)
+{
+    return json_pack("{s:o, s:o, s:o, s:I}", name, finite_or_null(interval.estimate), "low",
+                     finite_or_null(interval.low), "high", finite_or_null(interval.high), "n",
+                     (json_int_t)interval.n);
+}
+
+static double number_or(const json_t *object, const char *key, double otherwise)
+{
+    const json_t *value = json_object_get(object, key);
+    return json_is_number(value) ? json_number_value(value) : otherwise;
+}
+
+static struct tlc_interval figure_of(const json_t *json, const char *name)
+{
+    return (struct tlc_interval){number_or(json, name, NAN), number_or(json, "low", -INFINITY),
+                                 number_or(json, "high", INFINITY),
+                                 (size_t)number_or(json, "n", 0)};
+}
+
+// The ratio of an arm as the campaign's summary has it; nothing known when the arm was refused.
+static struct tlc_interval ratio_of_arm(const json_t *document, size_t arm)
+{
+    const json_t *of = json_array_get(json_object_get(document, "arms"), arm);
+    return figure_of(json_object_get(of, "ratio"), "estimate");
+}
+
+json_t *tlc_calibration_interference(const double *idle_ns, const double *busy_ns, size_t pairs)
+{
+    double *logs = malloc((pairs + 1) * sizeof *logs);
+    struct tlc_interval ratio = {NAN, -INFINITY, INFINITY, 0};
+    for (size_t i = 0; logs && i < pairs; i++)
+        logs[i] = log(busy_ns[i] / idle_ns[i]);
+    if (logs) {
+        ratio = tlc_signed_rank_interval(logs, pairs, CONFIDENCE);
+        ratio.estimate = exp(ratio.estimate);
+        ratio.low = isfinite(ratio.low) ? exp(ratio.low) : ratio.low;
+        ratio.high = exp(ratio.high);
+    }
+    free(logs);
+    json_t *json = figure_json("estimate", ratio);
+    json_object_set_new(json, "idle_ns", finite_or_null(tlc_median(idle_ns, pairs)));
+    json_object_set_new(json, "busy_ns", finite_or_null(tlc_median(busy_ns, pairs)));
+    return json;
+}
+
+// --- known cost ---
+
+// Points of all blocks for the line: the baseline at (0, 0) and each burn.
+struct line {
+    double *x, *y;
+    unsigned *instance;
+    size_t count;
+};
+
+static void add_point(struct line *line, double x, double y, unsigned instance)
+{
+    line->x[line->count] = x;
+    line->y[line->count] = y;
+    line->instance[line->count++] = instance;
+}
+
+static json_t *known_cost_json(const struct tlc_plan *plan, const struct tlc_cost_grid *grid,
+                               struct line *line, double *extra, double *injected)
+{
+    json_t *points = json_array();
+    for (size_t arm = 1; arm < plan->arm_count; arm++) {
+        if (!is_burn(plan, arm))
+            continue;
+        double asked = (double)(plan->arms[arm].burn_us - plan->arms[0].burn_us);
+        tlc_extra_costs(grid, arm, extra);
+        json_t *point = figure_json(
+            "estimate", tlc_signed_rank_interval(extra, plan->schedule.blocks, CONFIDENCE));
+        json_object_set_new(point, "asked_us", json_real(asked));
+        json_object_set_new(point, "arm", json_string(plan->arms[arm].name));
+        json_array_append_new(points, point);
+        for (unsigned block = 0; block < plan->schedule.blocks; block++) {
+            // What was burnt by the server's own clock, which is not quite what was asked.
+            injected[block] = tlc_extra_burn(grid, arm, block);
+            if (isfinite(extra[block]) && injected[block] > 0)
+                add_point(line, injected[block], extra[block], block);
+        }
+        double middle = tlc_median(injected, plan->schedule.blocks);
+        json_object_set_new(point, "injected_us", middle > 0 ? json_real(middle) : json_null());
+    }
+    for (unsigned block = 0; block < plan->schedule.blocks; block++)
+        add_point(line, 0, 0, block);
+    json_t *json =
+        figure_json("slope", tlc_slope_over_instances(line->x, line->y, line->instance, line->count,
+                                                      plan->schedule.blocks, CONFIDENCE));
+    json_object_set_new(json, "points", points);
+    return json;
+}
+
+static json_t *known_cost(const struct tlc_plan *plan, const struct tlc_cost_grid *grid)
+{
+    size_t most = plan->arm_count * plan->schedule.blocks;
+    struct line line = {.x = calloc(most, sizeof *line.x),
+                        .y = calloc(most, sizeof *line.y),
+                        .instance = calloc(most, sizeof *line.instance)};
+    double *extra = calloc((size_t)2 * plan->schedule.blocks, sizeof *extra);
+    json_t *json = line.x && line.y && line.instance && extra
+                       ? known_cost_json(plan, grid, &line, extra, extra + plan->schedule.blocks)
+                       : NULL;
+    free(extra);
+    free(line.instance);
+    free(line.y);
+    free(line.x);
+    return json;
+}
+
+// --- verdict ---
+
+// What an interval says of a value that must be 1 within a tolerance. With a tolerance, an interval
+// that reaches three times as far shows too little to pass; without one, it must hold 1.
+static const char *outcome_of(struct tlc_interval ratio, double tolerance)
+{
+    double near = 1 + tolerance, far = 1 + 3 * tolerance;
+    if (!ratio.n || !isfinite(ratio.low) || !isfinite(ratio.high))
+        return "not-shown";
+    if (ratio.low > near || ratio.high < 1 / near)
+        return "failed";
+    if (tolerance > 0 && (ratio.estimate < 1 / near || ratio.estimate > near ||
+                          ratio.low < 1 / far || ratio.high > far))
+        return "not-shown";
+    return "passed";
+}
+
+struct parts {
+    json_t *list;
+    const char *worst; // outcome of the worst part
+    const char *first; // text of the first part that did not pass; borrowed from the list
+};
+
+static void add_part(struct parts *parts, const char *name, const char *outcome, const char *format,
+                     ...) TLC_PRINTF(4, 5);
+static void add_part(struct parts *parts, const char *name, const char *outcome, const char *format,
+                     ...)
+{
+    char text[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    bool bad = !strcmp(outcome, "failed") || !strcmp(outcome, "not-shown");
+    json_t *part = json_pack("{s:s, s:s, s:s}", "name", name, "outcome", outcome, "text", text);
+    json_array_append_new(parts->list, part);
+    if (bad && strcmp(parts->worst, "failed") != 0)
+        parts->worst = outcome;
+    if (bad && !parts->first)
+        parts->first = json_string_value(json_object_get(part, "text"));
+}
+
+// The half-width of a ratio's interval: the smallest difference that would have been seen.
+static double half_width(struct tlc_interval ratio)
+{
+    return isfinite(ratio.low) && isfinite(ratio.high) && ratio.low > 0
+               ? sqrt(ratio.high / ratio.low) - 1
+               : NAN;
+}
+
+static void judge_a_a(struct parts *parts, struct tlc_interval ratio, double seconds)
+{
+    const char *outcome = outcome_of(ratio, 0);
+    if (!strcmp(outcome, "passed"))
+        add_part(parts, "a_a", outcome,
+                 "two equal arms do not differ; %.2f %% is the smallest difference that this "
+                 "machine can show in %.0f s",
+                 100 * half_width(ratio), seconds);
+    else if (!strcmp(outcome, "failed"))
+        add_part(parts, "a_a", outcome,
+                 "two equal arms differ: the interval leaves out 1, as it does by chance once in "
+                 "20 times; calibrate again, and look at 'tlscost doctor'");
+    else
+        add_part(parts, "a_a", outcome, "too few samples were accepted to compare equal arms");
+}
+
+static void judge_known_cost(struct parts *parts, struct tlc_interval slope)
+{
+    const char *outcome = outcome_of(slope, SLOPE_TOLERANCE);
+    if (!strcmp(outcome, "passed"))
+        add_part(parts, "known_cost", outcome,
+                 "burnt time is read back: 1 us more is read as %.3f us more", slope.estimate);
+    else if (!strcmp(outcome, "failed"))
+        add_part(parts, "known_cost", outcome,
+                 "burnt time is not read back: 1 us more is read as %.3f us more, beyond %.0f %%",
+                 slope.estimate, 100 * SLOPE_TOLERANCE);
+    else
+        add_part(parts, "known_cost", outcome,
+                 "the slope could not be shown to be 1 within %.0f %%; the machine is too noisy",
+                 100 * SLOPE_TOLERANCE);
+}
+
+static void judge_ratio(struct parts *parts, const char *name, struct tlc_interval ratio,
+                        double tolerance, const char *same, const char *differ)
+{
+    const char *outcome = outcome_of(ratio, tolerance);
+    if (!strcmp(outcome, "passed"))
+        add_part(parts, name, outcome, "%s", same);
+    else if (!strcmp(outcome, "failed"))
+        add_part(parts, name, outcome, "%s, by more than %.0f %%", differ, 100 * tolerance);
+    else
+        add_part(parts, name, outcome, "the ratio could not be shown to be 1 within %.0f %%",
+                 100 * tolerance);
+}
+
+static void judge_interference(struct parts *parts, struct tlc_interval ratio)
+{
+    if (!ratio.n)
+        add_part(parts, "interference", "not-shown", "no window was measured");
+    else if (ratio.low > 1.02)
+        add_part(parts, "interference", "told",
+                 "the same work costs the server's CPUs %.0f %% more while the generator's are "
+                 "busy: costs in us hold for a loaded machine, ratios hold anyway",
+                 100 * (ratio.estimate - 1));
+    else
+        add_part(parts, "interference", "told",
+                 "load on the generator's CPUs moves the server's cost by %.1f %%",
+                 100 * (ratio.estimate - 1));
+}
+
+static json_t *verdict_json(const json_t *document, const struct tlc_plan *plan,
+                            struct parts *parts)
+{
+    *parts = (struct parts){.list = json_array(), .worst = "passed"};
+    judge_a_a(parts, figure_of(json_object_get(document, "a_a"), "estimate"),
+              tlc_plan_seconds(plan));
+    judge_known_cost(parts, figure_of(json_object_get(document, "known_cost"), "slope"));
+    judge_ratio(parts, "position", figure_of(json_object_get(document, "position"), "estimate"),
+                POSITION_TOLERANCE, "the first and the last place of a round cost the same",
+                "the first and the last place of a round differ");
+    judge_ratio(parts, "fair_client",
+                figure_of(json_object_get(document, "fair_client"), "estimate"),
+                plan->limits.margin, "cheap and honest clients cost the server the same",
+                "cheap and honest clients cost the server differently");
+    judge_interference(parts, figure_of(json_object_get(document, "interference"), "estimate"));
+    return json_pack("{s:b, s:s, s:O}", "passed", !strcmp(parts->worst, "passed"), "outcome",
+                     parts->worst, "parts", parts->list);
+}
+
+enum tlc_status tlc_calibration_judge(json_t *document, const struct tlc_plan *plan,
+                                      struct tlc_error *error)
+{
+    struct tlc_cost_grid grid;
+    struct parts parts;
+    json_t *known = NULL;
+    if (tlc_cost_grid_read(&grid, plan, json_object_get(document, "arms")))
+        known = known_cost(plan, &grid);
+    if (!known) {
+        tlc_cost_grid_free(&grid);
+        return tlc_fail(error, TLC_ENVIRONMENT, "calibrate: out of memory");
+    }
+    struct tlc_interval equal = ratio_of_arm(document, (size_t)plan->control);
+    json_t *a_a = figure_json("estimate", equal);
+    json_object_set_new(a_a, "half_width", finite_or_null(half_width(equal)));
+    json_object_set_new(document, "a_a", a_a);
+    json_object_set_new(document, "known_cost", known);
+    json_object_set_new(document, "position",
+                        figure_json("estimate", tlc_position_ratio(&grid, CONFIDENCE)));
+    json_object_set_new(document, "fair_client",
+                        figure_json("estimate", ratio_of_arm(document, cheap_arm(plan))));
+    tlc_cost_grid_free(&grid);
+    json_object_set_new(document, "verdict", verdict_json(document, plan, &parts));
+    enum tlc_status status = TLC_OK;
+    if (parts.first)
+        status = tlc_fail(error, TLC_REFUSED, "calibrate: %s: %s",
+                          strcmp(parts.worst, "failed") ? "not shown" : "failed", parts.first);
+    json_decref(parts.list);
+    return status;
+}
+
+// --- the run ---
+
+static enum tlc_status measure_interference(const struct tlc_campaign_options *options,
+                                            json_t **interference, struct tlc_error *error)
+{
+    double ns[2][INTERFERENCE_PAIRS];
+    size_t pairs = 0;
+    for (; pairs < INTERFERENCE_PAIRS && !tlc_campaign_interrupted(); pairs++)
+        for (unsigned turn = 0; turn < 2; turn++) {
+            // idle busy, busy idle, ...: what drifts meets both alike.
+            unsigned busy = (turn + (unsigned)pairs) % 2;
+            enum tlc_status status =
+                tlc_interference_window(&options->server_cpus, &options->generator_cpus, busy,
+                                        INTERFERENCE_OPERATIONS, &ns[busy][pairs], error);
+            if (status != TLC_OK)
+                return status;
+        }
+    *interference = tlc_calibration_interference(ns[0], ns[1], pairs);
+    return TLC_OK;
+}
+
+enum tlc_status tlc_calibrate(const struct tlc_campaign_options *options, json_t **document,
+                              struct tlc_error *error)
+{
+    json_t *interference = NULL;
+    struct tlc_error judging = {0};
+    *document = NULL;
+    enum tlc_status status = tlc_calibration_check_plan(options->plan, error);
+    if (status == TLC_OK)
+        status = measure_interference(options, &interference, error);
+    if (status == TLC_OK)
+        status = tlc_campaign_run(options, document, error);
+    if (*document) {
+        json_object_set_new(*document, "command", json_string("calibrate"));
+        json_object_set(*document, "interference", interference);
+        enum tlc_status judged = tlc_calibration_judge(*document, options->plan, &judging);
+        // Refused samples are the campaign's to tell; without any, the verdict speaks.
+        if (status == TLC_OK && judged != TLC_OK) {
+            *error = judging;
+            status = judged;
+        }
+    }
+    json_decref(interference);
+    return status;
+}

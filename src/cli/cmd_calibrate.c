@@ -1,0 +1,238 @@
+// tlscost calibrate: reads what is known beforehand, and says whether the instrument can be trusted
+// on this machine.
+#include <argp.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/directory.h"
+#include "campaign/calibrate.h"
+#include "cli/commands.h"
+#include "cli/common.h"
+#include "cli/measuring.h"
+#include "plan/plan.h"
+#include "result/result.h"
+
+struct options {
+    const char *plan, *output, *server_cpus, *generator_cpus;
+    bool json, quick, quiet;
+};
+
+enum { KEY_PLAN = 256, KEY_SERVER_CPUS, KEY_GENERATOR_CPUS, KEY_JSON, KEY_QUICK };
+
+static const struct argp_option argp_options[] = {
+    {"json", KEY_JSON, NULL, 0, "Print the whole document on standard output", 0},
+    {"output", 'o', "FILE", 0, "Write the whole document, with every sample, to FILE", 0},
+    {"quick", KEY_QUICK, NULL, 0, "In about 40 seconds, with wider intervals", 0},
+    {"plan", KEY_PLAN, "PLAN", 0, "Name or file of the plan (default: calibration)", 0},
+    {"server-cpus", KEY_SERVER_CPUS, "LIST", 0,
+     "CPUs of the servers, for example 2-3 (default: chosen)", 0},
+    {"generator-cpus", KEY_GENERATOR_CPUS, "LIST", 0, "CPUs of the generator and the orchestrator",
+     0},
+    {"quiet", 'q', NULL, 0, "No progress on standard error", 0},
+    {0},
+};
+
+static error_t parse_option(int key, char *argument, struct argp_state *state)
+{
+    struct options *options = state->input;
+    switch (key) {
+    case KEY_JSON:
+        options->json = true;
+        return 0;
+    case 'o':
+        options->output = argument;
+        return 0;
+    case KEY_QUICK:
+        options->quick = true;
+        return 0;
+    case KEY_PLAN:
+        options->plan = argument;
+        return 0;
+    case KEY_SERVER_CPUS:
+        options->server_cpus = argument;
+        return 0;
+    case KEY_GENERATOR_CPUS:
+        options->generator_cpus = argument;
+        return 0;
+    case 'q':
+        options->quiet = true;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const char documentation[] =
+    "Prove the instrument on this machine, in under 3 minutes: two equal arms must not differ, CPU "
+    "time that the server burns on purpose must be read back, the first and the last place of a "
+    "round must cost the same, and cheap and honest clients must cost the server the same. Also "
+    "tells how much load on the generator's CPUs slows the server's. The verdict is kept, and "
+    "later "
+    "results of this machine cite it."
+    "\vExamples:\n"
+    "  tlscost calibrate\n"
+    "  tlscost calibrate --json > calibration.json\n"
+    "  tlscost calibrate --server-cpus 1 --generator-cpus 0\n\n"
+    "Exit codes: 0 all passed; 3 a part failed or could not be shown.";
+
+static enum tlc_status read_plan(const struct options *options, struct tlc_plan **plan,
+                                 struct tlc_error *error)
+{
+    char *path = NULL;
+    enum tlc_status status =
+        tlc_plan_find(options->plan ? options->plan : "calibration", &path, error);
+    if (status == TLC_OK)
+        status = tlc_plan_read(path, plan, error);
+    free(path);
+    if (status == TLC_OK && options->quick)
+        tlc_plan_make_quick(*plan);
+    return status == TLC_OK ? tlc_calibration_check_plan(*plan, error) : status;
+}
+
+static enum tlc_status run(const struct options *options, const struct tlc_plan *plan,
+                           json_t **document, struct tlc_error *error)
+{
+    char cache[512], work[640], journal[700];
+    struct tlc_progress progress;
+    struct tlc_campaign_options campaign = {
+        .plan = plan, .progress = tlc_progress_show, .user = &progress};
+    enum tlc_status status = tlc_directory_of_user(TLC_DIRECTORY_CACHE, cache, sizeof cache, error);
+    if (status == TLC_OK)
+        status = tlc_directory_temporary("tlscost-calibrate", work, sizeof work, error);
+    if (status != TLC_OK)
+        return status;
+    // A calibration that was broken off is begun anew, so its journal goes with the logs.
+    snprintf(journal, sizeof journal, "%s/journal", work);
+    campaign.certificate_directory = cache;
+    campaign.work_directory = work;
+    campaign.journal = journal;
+    status = tlc_choose_cpus(options->server_cpus, options->generator_cpus, &campaign.server_cpus,
+                             &campaign.generator_cpus, error);
+    tlc_progress_init(&progress, options->quiet);
+    if (status == TLC_OK) {
+        if (!options->quiet)
+            fprintf(stderr, "tlscost: calibrating takes about %.0f s; leave the machine alone\n",
+                    1.25 * tlc_plan_seconds(plan) + 10);
+        status = tlc_calibrate(&campaign, document, error);
+    }
+    tlc_progress_end(&progress);
+    tlc_directory_remove(work);
+    return status;
+}
+
+// --- what is printed ---
+
+static double number_of(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+// "1.0003 [0.9981, 1.0022]"; "-" where nothing was accepted.
+static void format_figure(const json_t *figure, const char *name, int digits, char *text,
+                          size_t capacity)
+{
+    double estimate = number_of(figure, name);
+    double low = number_of(figure, "low"), high = number_of(figure, "high");
+    if (isnan(estimate))
+        snprintf(text, capacity, "-");
+    else if (isnan(low) || isnan(high))
+        snprintf(text, capacity, "%.*f, no interval", digits, estimate);
+    else
+        snprintf(text, capacity, "%.*f [%.*f, %.*f]", digits, estimate, digits, low, digits, high);
+}
+
+static void print_points(const json_t *known_cost)
+{
+    size_t index;
+    json_t *point;
+    char text[96];
+    json_array_foreach(json_object_get(known_cost, "points"), index, point)
+    {
+        format_figure(point, "estimate", 2, text, sizeof text);
+        printf("    %5.1f us asked, %6.2f burnt, read as %s us\n", number_of(point, "asked_us"),
+               number_of(point, "injected_us"), text);
+    }
+}
+
+static void print_part(const json_t *document, const json_t *part)
+{
+    static const struct {
+        const char *name, *title;
+    } titles[] = {{"a_a", "equal arms"},
+                  {"known_cost", "known cost"},
+                  {"position", "last / first"},
+                  {"fair_client", "cheap / honest"},
+                  {"interference", "busy / idle"}};
+    const char *name = json_string_value(json_object_get(part, "name")), *title = name;
+    const json_t *figure = json_object_get(document, name);
+    bool line = !strcmp(name, "known_cost");
+    char text[96];
+    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
+        if (!strcmp(titles[i].name, name))
+            title = titles[i].title;
+    format_figure(figure, line ? "slope" : "estimate", 4, text, sizeof text);
+    printf("  %-15s %-28s %s\n", title, text, json_string_value(json_object_get(part, "outcome")));
+    printf("    %s\n", json_string_value(json_object_get(part, "text")));
+    if (line)
+        print_points(figure);
+}
+
+static void print_document(const json_t *document, const char *stored)
+{
+    const json_t *verdict = json_object_get(document, "verdict");
+    const json_t *setup = json_object_get(document, "setup");
+    size_t index;
+    json_t *part, *reason;
+    printf("Calibration: servers on CPUs %s, generator on %s\n\n",
+           json_string_value(json_object_get(setup, "server_cpus")),
+           json_string_value(json_object_get(setup, "generator_cpus")));
+    json_array_foreach(json_object_get(verdict, "parts"), index, part) print_part(document, part);
+    json_array_foreach(json_object_get(json_object_get(document, "campaign"), "reasons"), index,
+                       reason) printf("  refused: %s\n", json_string_value(reason));
+    printf("\nVerdict: %s\n", json_string_value(json_object_get(verdict, "outcome")));
+    if (stored)
+        printf("Kept for later reports of this machine: %s\n", stored);
+}
+
+static enum tlc_status deliver(const struct options *options, const json_t *document,
+                               bool interrupted, struct tlc_error *error)
+{
+    char stored[800];
+    enum tlc_status status = TLC_OK;
+    // Half a calibration must not replace a whole one.
+    if (!interrupted)
+        status = tlc_calibration_store(document, stored, sizeof stored, error);
+    if (options->output && status == TLC_OK)
+        status = tlc_result_write(document, options->output, error);
+    if (options->json)
+        tlc_print_json(document);
+    else if (!options->output || strcmp(options->output, "-") != 0)
+        print_document(document, interrupted || status != TLC_OK ? NULL : stored);
+    return status;
+}
+
+int tlc_cmd_calibrate(int argc, char **argv)
+{
+    struct options options = {0};
+    const struct argp argp = {argp_options, parse_option, NULL, documentation, NULL, NULL, NULL};
+    if (argp_parse(&argp, argc, argv, 0, NULL, &options))
+        return TLC_USAGE;
+    struct tlc_error error = {0}, delivering = {0};
+    struct tlc_plan *plan = NULL;
+    json_t *document = NULL;
+    tlc_catch_interrupts();
+    enum tlc_status status = read_plan(&options, &plan, &error);
+    if (status == TLC_OK)
+        status = run(&options, plan, &document, &error);
+    if (document && deliver(&options, document, status == TLC_INTERRUPTED, &delivering) != TLC_OK &&
+        status == TLC_OK) {
+        status = delivering.status;
+        error = delivering;
+    }
+    json_decref(document);
+    tlc_plan_free(plan);
+    return status == TLC_OK ? TLC_OK : tlc_report_error(&error);
+}

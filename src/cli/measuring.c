@@ -1,0 +1,75 @@
+#include "cli/measuring.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "campaign/campaign.h"
+#include "measure/machine.h"
+#include "measure/proc.h"
+
+enum tlc_status tlc_choose_cpus(const char *server_list, const char *generator_list,
+                                cpu_set_t *server, cpu_set_t *generator, struct tlc_error *error)
+{
+    enum tlc_status status = TLC_OK;
+    if (!server_list || !generator_list)
+        status = tlc_machine_split_cpus(server, generator, error);
+    if (status == TLC_OK && server_list)
+        status = tlc_cpus_parse(server_list, server, error);
+    if (status == TLC_OK && generator_list)
+        status = tlc_cpus_parse(generator_list, generator, error);
+    // The orchestrator sleeps while a slice runs, and wakes away from the servers.
+    if (status == TLC_OK && sched_setaffinity(0, sizeof *generator, generator))
+        status = tlc_fail_errno(error, "cpus: pin to the generator's CPUs");
+    return status;
+}
+
+static void on_signal(int number)
+{
+    (void)number;
+    tlc_campaign_interrupt();
+}
+
+void tlc_catch_interrupts(void)
+{
+    struct sigaction action = {.sa_handler = on_signal};
+    sigemptyset(&action.sa_mask);
+    action.sa_flags = SA_RESTART;
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGHUP, &action, NULL);
+    signal(SIGPIPE, SIG_IGN);
+}
+
+void tlc_progress_init(struct tlc_progress *progress, bool quiet)
+{
+    *progress = (struct tlc_progress){.terminal = isatty(STDERR_FILENO),
+                                      .quiet = quiet,
+                                      .last_percent = -1,
+                                      .last_block = 999999};
+}
+
+void tlc_progress_show(void *user, double done, double seconds_left, unsigned block,
+                       const char *arm)
+{
+    struct tlc_progress *progress = user;
+    int percent = (int)(done * 100), left = (int)(seconds_left + 0.5);
+    if (progress->quiet || (percent == progress->last_percent && block == progress->last_block))
+        return;
+    if (progress->terminal) {
+        fprintf(stderr, "\r\033[K%3d %%  %d:%02d left  block %u  %s", percent, left / 60, left % 60,
+                block + 1, arm);
+        fflush(stderr);
+    } else if (block != progress->last_block || percent / 10 != progress->last_percent / 10) {
+        fprintf(stderr, "tlscost: %d %% done, %d:%02d left (block %u)\n", percent, left / 60,
+                left % 60, block + 1);
+    }
+    progress->last_block = block;
+    progress->last_percent = percent;
+}
+
+void tlc_progress_end(const struct tlc_progress *progress)
+{
+    if (progress->terminal && !progress->quiet)
+        fprintf(stderr, "\r\033[K");
+}

@@ -1,0 +1,86 @@
+#include "workload/network_target.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/names.h"
+
+enum tlc_status tlc_arm_codes(const struct tlc_arm *arm, uint16_t *groups, size_t *group_count,
+                              uint16_t *cipher, struct tlc_error *error)
+{
+    *cipher = arm->cipher ? tlc_code(TLC_NAME_CIPHER, arm->cipher) : 0;
+    return tlc_codes_parse(TLC_NAME_GROUP, arm->groups, groups, TLC_ARM_GROUPS, group_count, error);
+}
+
+static enum tlc_share share_of(const char *name)
+{
+    return !strcmp(name, "cheap")    ? TLC_SHARE_CHEAP
+           : !strcmp(name, "reused") ? TLC_SHARE_REUSED
+                                     : TLC_SHARE_HONEST;
+}
+
+static enum tlc_close close_of(const char *name)
+{
+    return !strcmp(name, "fin")     ? TLC_CLOSE_FIN
+           : !strcmp(name, "reset") ? TLC_CLOSE_RESET
+                                    : TLC_CLOSE_NOTIFY;
+}
+
+// What the generator must see on every handshake: what the arm asked for, and the certificate of
+// the probe.
+static void expect_of(const struct tlc_arm *arm, const json_t *evidence,
+                      struct tlc_target_options *target)
+{
+    target->expect = (struct tlc_expectation){
+        .version = tlc_code(TLC_NAME_VERSION, arm->version),
+        .group = target->groups[0],
+        .cipher = target->cipher_count ? target->ciphers[0] : 0,
+        .resumed = strcmp(arm->resumption, "none") ? -1 : 0,
+    };
+    const char *hex =
+        json_string_value(json_object_get(json_object_get(evidence, "certificate"), "sha256"));
+    if (!hex || strlen(hex) != 64)
+        return;
+    target->expect.certificate_known = true;
+    for (size_t i = 0; i < 32; i++) {
+        char pair[3] = {hex[2 * i], hex[2 * i + 1], 0};
+        target->expect.certificate_sha256[i] = (uint8_t)strtoul(pair, NULL, 16);
+    }
+}
+
+static unsigned psk_modes_of(const char *resumption)
+{
+    return !strcmp(resumption, "psk_ke") ? TLC_PSK_KE : TLC_PSK_DHE_KE;
+}
+
+enum tlc_status tlc_arm_target(const struct tlc_arm *arm, const struct tlc_stack_plugin *plugin,
+                               const char *address, const json_t *evidence, const char *alpn[2],
+                               struct tlc_target_options *target, struct tlc_error *error)
+{
+    *target = (struct tlc_target_options){
+        .address = address,
+        .engine = strcmp(arm->engine, "full") ? TLC_ENGINE_LEAN : TLC_ENGINE_FULL,
+        .plugin = plugin,
+        .min_version = tlc_code(TLC_NAME_VERSION, arm->version),
+        .max_version = tlc_code(TLC_NAME_VERSION, arm->version),
+        .share = share_of(arm->share),
+        .close = close_of(arm->close),
+        .server_name = "localhost",
+        .verify_every = 256,
+        .timeout_ms = arm->timeout_us / 1000,
+        .resume_ratio = arm->resume_ratio,
+        .psk_modes = psk_modes_of(arm->resumption),
+        .tickets_expected = (unsigned)json_integer_value(json_object_get(evidence, "tickets")),
+    };
+    alpn[0] = arm->alpn;
+    alpn[1] = NULL;
+    if (arm->alpn)
+        target->alpn = alpn;
+    enum tlc_status status =
+        tlc_arm_codes(arm, target->groups, &target->group_count, &target->ciphers[0], error);
+    if (status != TLC_OK)
+        return status;
+    target->cipher_count = target->ciphers[0] ? 1 : 0;
+    expect_of(arm, evidence, target);
+    return TLC_OK;
+}

@@ -1,0 +1,24 @@
+// From an arm of the plan to what the generator is told of it; private to the room.
+#ifndef TLC_WORKLOAD_NETWORK_TARGET_H
+#define TLC_WORKLOAD_NETWORK_TARGET_H
+
+#include <jansson.h>
+
+#include "base/error.h"
+#include "generator/generator.h"
+#include "plan/plan.h"
+#include "stacks/loader.h"
+
+enum { TLC_ARM_GROUPS = 16 };
+
+// The codes of the arm's groups (room for TLC_ARM_GROUPS) and cipher (0: the library's choice).
+enum tlc_status tlc_arm_codes(const struct tlc_arm *arm, uint16_t *groups, size_t *group_count,
+                              uint16_t *cipher, struct tlc_error *error) TLC_CHECKED;
+// Fills the generator's target. It borrows from the arm, and `alpn` is its list; what it expects of
+// every handshake is what the arm asked for and the certificate that the probe saw (`evidence`).
+enum tlc_status tlc_arm_target(const struct tlc_arm *arm, const struct tlc_stack_plugin *plugin,
+                               const char *address, const json_t *evidence, const char *alpn[2],
+                               struct tlc_target_options *target,
+                               struct tlc_error *error) TLC_CHECKED;
+
+#endif
