@@ -61,7 +61,17 @@ check: $(SETUP)/packages $(SETUP)/packages-check
 	@grep -q '^TLC_WERROR:BOOL=ON' $(BUILD)/CMakeCache.txt || \
 		cmake -DTLC_WERROR=ON $(BUILD) > $(SETUP)/configure.log
 	@$(MAKE) all
+	@$(MAKE) check-sanitize
 	@ctest --test-dir $(BUILD) --output-on-failure
+
+# The unit tests once more under AddressSanitizer and UndefinedBehaviorSanitizer.
+.PHONY: check-sanitize
+check-sanitize: $(SETUP)/packages $(SETUP)/packages-check $(SETUP)/openssl-prefix
+	@echo "check: building the unit tests with sanitizers"
+	@cmake --preset sanitize -Wno-dev -DTLC_OPENSSL_PREFIX="$$(cat $(SETUP)/openssl-prefix)" -DTLC_WERROR=ON \
+		> $(SETUP)/sanitize.log 2>&1 || { tail -n 20 $(SETUP)/sanitize.log >&2; exit 2; }
+	@cmake --build $(BUILD)/sanitize -j $(JOBS) --target unit_tests $(if $(V),-v)
+	@ctest --test-dir $(BUILD)/sanitize -L unit -j $(JOBS) --output-on-failure
 
 .PHONY: bench
 bench: all

@@ -1,5 +1,6 @@
 tlc_unit_test(stacks stacks)
 add_dependencies(test_stacks stack_openssl)
+add_dependencies(unit_tests stack_openssl)
 set_tests_properties(unit/stacks PROPERTIES ENVIRONMENT "TLSCOST_STACKS=${CMAKE_BINARY_DIR}/stacks")
 
 # Plug-ins that misbehave on purpose.

@@ -28,7 +28,7 @@ done
 # In the source a string may go on in the next line: "..." "...".
 # shellcheck disable=SC2016 # the backquotes are Markdown's
 remedies=$(tr '\n' ' ' <src/evidence/checks.c | sed -E 's/" +"//g' |
-    grep -oE '\[TLC_CHECK_[A-Z_]+\] = \{ *"[^"]+", *"[^"]+"' | sed -E 's/^[^"]*"([^"]+)", *"([^"]+)"/| `\1` | \2 |/')
+    grep -oE '\[TLC_CHECK_[A-Z_]+\] = *\{ *"[^"]+", *"[^"]+"' | sed -E 's/^[^"]*"([^"]+)", *"([^"]+)"/| `\1` | \2 |/')
 [ -n "$remedies" ] || complain "no remedies found in src/evidence/checks.c; the search is broken"
 while IFS= read -r row; do
     grep -qxF "$row" docs/checks.md || complain "docs/checks.md: lacks the line: $row"
