@@ -1,10 +1,9 @@
 // tlscost compare: two campaigns, or two arms of one, set against each other.
 #include <argp.h>
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/commands.h"
 #include "cli/common.h"
@@ -44,8 +43,7 @@ static double share_of(struct argp_state *state, const char *option, const char 
     return share;
 }
 
-// --arms takes the first name, or both with a comma between; the second is then the next argument
-// that is not a file.
+// --arms takes the first name, or both with a comma between.
 static void take_arms(struct options *options, char *argument)
 {
     char *comma = strchr(argument, ',');
@@ -59,12 +57,22 @@ static void take_arms(struct options *options, char *argument)
 
 static void take_argument(struct options *options, struct argp_state *state, const char *argument)
 {
-    if (options->arms_asked && !options->arms[1])
-        options->arms[1] = argument;
-    else if (options->file_count < 2)
-        options->files[options->file_count++] = argument;
-    else
+    if (options->file_count == 2)
         argp_error(state, "'%s': two results at a time", argument);
+    else
+        options->files[options->file_count++] = argument;
+}
+
+// Options come before arguments, wherever they stood: of two arguments beside '--arms X' the one
+// that is no file is Y.
+static void settle_arms(struct options *options)
+{
+    if (!options->arms_asked || options->arms[1] || options->file_count != 2)
+        return;
+    bool second_is_file = !access(options->files[1], R_OK) && access(options->files[0], R_OK);
+    options->arms[1] = options->files[second_is_file ? 0 : 1];
+    options->files[0] = options->files[second_is_file ? 1 : 0];
+    options->file_count = 1;
 }
 
 static void check_arguments(const struct options *options, struct argp_state *state)
@@ -115,6 +123,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         take_argument(options, state, argument);
         return 0;
     case ARGP_KEY_END:
+        settle_arms(options);
         check_arguments(options, state);
         return 0;
     default:
