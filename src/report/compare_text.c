@@ -85,22 +85,19 @@ static void tell_differences(struct tlc_telling *telling, const json_t *differen
 static void verdict_words(const json_t *arm, double margin, char *words, size_t bytes)
 {
     const struct tlc_report_arm told = {.verdict = text_of(arm, "verdict"),
-                                        .ratio = figure_of(arm, "ratio")};
+                                        .ratio = figure_of(arm, "ratio"),
+                                        .detectable = number_of(arm, "detectable")};
     char verdict[TLC_WORDS];
-    double detectable = number_of(arm, "detectable");
-    bool single = told.ratio.low > 1 || told.ratio.high < 1;
+    bool no_claim = !strcmp(told.verdict, "no-claim");
     tlc_words_verdict(&told, margin, verdict);
     if (*text_of(arm, "note"))
         snprintf(words, bytes, "%s", text_of(arm, "note"));
-    else if (strcmp(told.verdict, "no-claim"))
-        snprintf(words, bytes, "%s", verdict);
-    else if (single)
+    else if (no_claim && (told.ratio.low > 1 || told.ratio.high < 1))
         snprintf(words, bytes, "no claim over all arms");
-    else if (isfinite(detectable))
-        snprintf(words, bytes, "no claim (under %.*f %% cannot be seen)", detectable < 0.1 ? 1 : 0,
-                 100 * detectable);
-    else
+    else if (no_claim && !isfinite(told.detectable))
         snprintf(words, bytes, "no claim (too few instances)");
+    else
+        snprintf(words, bytes, "%s", verdict);
     if (json_is_true(json_object_get(arm, "settings_differ"))) {
         size_t used = strlen(words);
         snprintf(words + used, bytes - used, "; settings differ");
