@@ -40,19 +40,40 @@ static void centred_ranks(const double *values, size_t count, double *ranks)
     }
 }
 
-// The largest |U_t| over cuts that leave `shortest` on both sides, and the first cut that has it.
-static double largest_step(const double *ranks, size_t count, size_t shortest, size_t *at)
+// The largest |U_t| over cuts that leave `shortest` on both sides.
+static double largest_step(const double *ranks, size_t count, size_t shortest)
 {
-    double sum = 0, largest = -1;
-    *at = 0;
+    double sum = 0, largest = 0;
     for (size_t t = 1; t < count; t++) {
         sum += ranks[t - 1];
-        if (t >= shortest && count - t >= shortest && fabs(sum) > largest) {
-            largest = fabs(sum);
-            *at = t;
-        }
+        if (t >= shortest && count - t >= shortest)
+            largest = fmax(largest, fabs(sum));
     }
     return largest;
+}
+
+static double spread_around_median(const double *values, size_t count)
+{
+    double middle = tlc_median(values, count), sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += fabs(values[i] - middle);
+    return sum;
+}
+
+// The cut whose two levels leave the least absolute distances. U_t alone draws a cut that is not in
+// the middle towards it.
+static size_t best_cut(const double *values, size_t count, size_t shortest)
+{
+    double least = INFINITY;
+    size_t at = 0;
+    for (size_t t = shortest; t + shortest <= count; t++) {
+        double left = spread_around_median(values, t) + spread_around_median(values + t, count - t);
+        if (left < least) {
+            least = left;
+            at = t;
+        }
+    }
+    return at;
 }
 
 static struct tlc_change find_change(const double *values, size_t count, size_t shortest,
@@ -61,13 +82,14 @@ static struct tlc_change find_change(const double *values, size_t count, size_t 
     struct tlc_change change = {0, 1};
     double *ranks = malloc((count + 1) * sizeof *ranks);
     if (ranks && count >= 2 * shortest) {
-        size_t ignored, as_large = 0;
+        size_t as_large = 0;
         centred_ranks(values, count, ranks);
-        double step = largest_step(ranks, count, shortest, &change.at);
+        double step = largest_step(ranks, count, shortest);
         for (unsigned i = 0; i < orders; i++) {
             shuffle(ranks, count, &seed);
-            as_large += largest_step(ranks, count, shortest, &ignored) >= step;
+            as_large += largest_step(ranks, count, shortest) >= step;
         }
+        change.at = best_cut(values, count, shortest);
         change.p = (double)(1 + as_large) / (double)(1 + orders);
     }
     free(ranks);

@@ -14,8 +14,9 @@ struct tlc_change {
 // Pettitt's statistic of one change (Applied Statistics 28, 1979): the largest |U_t|, U_t being the
 // Mann-Whitney statistic of the values before `t` against the others, with the chance that a random
 // order of the same values gives as much, over `orders` orders drawn from `seed`: p is
-// (1 + as many) / (1 + orders), so it is valid for any distribution and for ties. Fewer than two
-// values: at 0, p 1. Values must be finite.
+// (1 + as many) / (1 + orders), so it is valid for any distribution and for ties. The change is put
+// where two levels, each the median of its side, fit best. Fewer than two values: at 0, p 1. Values
+// must be finite.
 struct tlc_change tlc_pettitt(const double *values, size_t count, unsigned orders, uint64_t seed);
 
 // Binary segmentation: a change with p <= alpha cuts the series, and both parts are searched again;

@@ -1,1 +1,2 @@
 tlc_unit_test(compare report)
+tlc_unit_test(history report)
