@@ -14,6 +14,7 @@ static const struct {
     {"plans", "list the ready plans and the question each answers", tlc_cmd_plans},
     {"report", "print the report of a result again, or in another format", tlc_cmd_report},
     {"compare", "two campaigns, or two arms of one, set against each other", tlc_cmd_compare},
+    {"count", "instructions of each side of a handshake, under callgrind", tlc_cmd_count},
     {"history", "the trend of each arm over a folder of results, changes marked", tlc_cmd_history},
     {"probe", "show what one verified connection to a server negotiates", tlc_cmd_probe},
     {"serve", "serve a TLS stack as the server under test", tlc_cmd_serve},
