@@ -243,6 +243,11 @@ static int wait_for_events(struct tlc_loop *loop, struct epoll_event *events)
     }
     const struct timespec timeout = timespec_of(sleep_ns);
     loop->harvest = epoll_pwait2(loop->epoll, events, EVENTS, &timeout, NULL);
+    // Kernels before 5.11, and valgrind, wait by whole milliseconds only.
+    if (loop->harvest < 0 && errno == ENOSYS)
+        loop->harvest =
+            epoll_wait(loop->epoll, events, EVENTS,
+                       (int)(sleep_ns < 1000000000 ? (sleep_ns + 999999) / 1000000 : 1000));
     return loop->harvest;
 }
 
