@@ -85,12 +85,9 @@ static void write_table(void *user, const struct tlc_table *table)
     fputc('\n', markdown->to);
 }
 
-enum tlc_status tlc_export_markdown(const struct tlc_report_model *model,
-                                    const struct tlc_published *published,
-                                    const struct tlc_report_options *options, FILE *to,
-                                    struct tlc_error *error)
+enum tlc_status tlc_emit_markdown(tlc_teller *tell, const void *what, FILE *to,
+                                  struct tlc_error *error)
 {
-    (void)options;
     struct markdown markdown = {.to = to};
     struct tlc_emitter emitter = {.user = &markdown,
                                   .microseconds = "\u00b5s",
@@ -99,5 +96,15 @@ enum tlc_status tlc_export_markdown(const struct tlc_report_model *model,
                                   .alert = write_alert,
                                   .item = write_item,
                                   .table = write_table};
-    return tlc_sections_write(model, published, &emitter, error);
+    return tell(what, &emitter, error);
+}
+
+enum tlc_status tlc_export_markdown(const struct tlc_report_model *model,
+                                    const struct tlc_published *published,
+                                    const struct tlc_report_options *options, FILE *to,
+                                    struct tlc_error *error)
+{
+    (void)options;
+    struct tlc_run_report report = {model, published};
+    return tlc_emit_markdown(tlc_tell_run, &report, to, error);
 }

@@ -82,6 +82,30 @@ static struct tlc_report_options options_for(FILE *to)
     return options;
 }
 
+enum tlc_status tlc_tell_run(const void *what, const struct tlc_emitter *emitter,
+                             struct tlc_error *error)
+{
+    const struct tlc_run_report *report = what;
+    return tlc_sections_write(report->model, report->published, emitter, error);
+}
+
+enum tlc_status tlc_emit(const char *format, tlc_teller *tell, const void *what, FILE *to,
+                         struct tlc_error *error)
+{
+    struct tlc_report_options options = options_for(to);
+    enum tlc_status status;
+    if (!strcmp(format, "terminal"))
+        status = tlc_emit_terminal(tell, what, &options, to, error);
+    else if (!strcmp(format, "markdown"))
+        status = tlc_emit_markdown(tell, what, to, error);
+    else
+        return tlc_fail(error, TLC_USAGE,
+                        "report: format '%.32s': unknown; known are terminal, markdown", format);
+    if (status == TLC_OK && (fflush(to) || ferror(to)))
+        status = tlc_fail_errno(error, "report: write");
+    return status;
+}
+
 // The folder of published results: told, beside the program, in the checkout, installed.
 static const char *find_references(char *path)
 {

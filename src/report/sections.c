@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/facts.h"
 #include "report/words.h"
 
 // Published ratios shown for one arm, sources that can be told, levers whose notes are remembered.
@@ -485,6 +486,7 @@ enum tlc_status tlc_sections_write(const struct tlc_report_model *model,
     write_legend(&writer);
     write_levers(&writer);
     write_control(&writer);
+    writer.whole = tlc_facts_write(model, emitter) && writer.whole;
     write_published(&writer);
     write_checks(&writer);
     write_environment(&writer);

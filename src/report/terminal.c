@@ -247,10 +247,9 @@ static void write_bars(void *user, const struct tlc_bar *bars, size_t count)
     fputc('\n', terminal->to);
 }
 
-enum tlc_status tlc_export_terminal(const struct tlc_report_model *model,
-                                    const struct tlc_published *published,
-                                    const struct tlc_report_options *options, FILE *to,
-                                    struct tlc_error *error)
+enum tlc_status tlc_emit_terminal(tlc_teller *tell, const void *what,
+                                  const struct tlc_report_options *options, FILE *to,
+                                  struct tlc_error *error)
 {
     struct terminal terminal = {.to = to,
                                 .width = options->width ? options->width : DEFAULT_WIDTH,
@@ -266,5 +265,14 @@ enum tlc_status tlc_export_terminal(const struct tlc_report_model *model,
                                   .item = write_item,
                                   .table = write_table,
                                   .bars = write_bars};
-    return tlc_sections_write(model, published, &emitter, error);
+    return tell(what, &emitter, error);
+}
+
+enum tlc_status tlc_export_terminal(const struct tlc_report_model *model,
+                                    const struct tlc_published *published,
+                                    const struct tlc_report_options *options, FILE *to,
+                                    struct tlc_error *error)
+{
+    struct tlc_run_report report = {model, published};
+    return tlc_emit_terminal(tlc_tell_run, &report, options, to, error);
 }

@@ -72,6 +72,8 @@ char *tlc_words_verdict(const struct tlc_report_arm *arm, double margin, char *w
         percent(1 - ratio, "costs ", " less", words);
     else if (!strcmp(arm->verdict, "equivalent") && isfinite(margin))
         snprintf(words, TLC_WORDS, "the same within %g %%", 100 * margin);
+    else if (!strcmp(arm->verdict, "no-claim") && arm->detectable > 0)
+        percent(arm->detectable, "no claim (under ", " cannot be seen)", words);
     else if (!strcmp(arm->verdict, "no-claim"))
         snprintf(words, TLC_WORDS, "no claim");
     else

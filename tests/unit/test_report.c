@@ -219,10 +219,38 @@ static void a_thin_document_is_told_without_a_crash(void **state)
     json_decref(result);
 }
 
+static void facts_over_all_arms_are_told(void **state)
+{
+    (void)state;
+    json_t *result = fixture("accepted");
+    json_t *arms = json_object_get(result, "arms");
+    json_t *unclear = json_array_get(arms, 3), *alone = json_array_get(arms, 4);
+    json_object_set_new(unclear, "verdict", json_string("no-claim"));
+    json_object_set_new(unclear, "detectable", json_real(0.021));
+    json_object_set_new(alone, "claim_holm", json_false());
+    json_object_set_new(alone, "holm_p", json_real(0.125));
+    json_object_set_new(json_array_get(arms, 5), "claim_holm", json_true());
+    json_object_set_new(alone, "outliers",
+                        json_pack("[{s:i, s:s, s:f, s:f}]", "block", 3, "of", "ratio", "value",
+                                  1.25, "score", 7.5));
+    json_object_set_new(
+        json_object_get(result, "campaign"), "order_effect",
+        json_pack("{s:f, s:f, s:f}", "estimate", 1.002, "low", 1.001, "high", 1.003));
+    char *text = render(result, "markdown", &wide);
+    assert_non_null(strstr(text, "no claim (under 2.1 % cannot be seen)"));
+    assert_non_null(strstr(text, "1 of 2 hold over all arms"));
+    assert_non_null(strstr(text, "adjusted p 0.125"));
+    assert_non_null(strstr(text, "in block 3: ratio 1.250, score 7.5"));
+    assert_non_null(strstr(text, "the place in a round matters"));
+    free(text);
+    json_decref(result);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reports_are_golden),
+        cmocka_unit_test(facts_over_all_arms_are_told),
         cmocka_unit_test(no_terminal_escape_comes_from_data),
         cmocka_unit_test(every_row_of_a_markdown_table_has_its_cells),
         cmocka_unit_test(a_refused_arm_shows_its_check_and_no_figure),

@@ -209,6 +209,96 @@ static void a_rate_that_rises_with_concurrency_refuses_the_arm(void **state)
     drop(&fixture);
 }
 
+static void a_claim_must_hold_over_all_arms(void **state)
+{
+    (void)state;
+    struct fixture fixture;
+    make(&fixture, 1.1, 1.0);
+    assert_int_equal(
+        tlc_campaign_summarise(fixture.result, fixture.plan, fixture.samples, &fixture.error),
+        TLC_OK);
+    const json_t *arm = arm_of(&fixture, "ed25519"), *control = arm_of(&fixture, "control");
+    // One arm besides the control: six instances that all lie above 1, 2 / 2^6.
+    assert_true(fabs(json_number_value(json_object_get(arm, "p")) - 0.03125) < 1e-9);
+    assert_true(fabs(json_number_value(json_object_get(arm, "holm_p")) - 0.03125) < 1e-9);
+    assert_true(json_is_true(json_object_get(arm, "claim_holm")));
+    assert_true(json_is_null(json_object_get(control, "holm_p")));
+    assert_true(json_is_null(json_object_get(control, "claim_holm")));
+    const json_t *baseline = json_array_get(json_object_get(fixture.result, "arms"), 0);
+    assert_true(json_is_null(json_object_get(baseline, "p")));
+    assert_true(json_is_null(json_object_get(baseline, "detectable")));
+    // What could be seen is about what the interval is wide.
+    double half = log(member(arm, "ratio", "high") / member(arm, "ratio", "low")) / 2;
+    double detectable = json_number_value(json_object_get(arm, "detectable"));
+    assert_true(detectable > half && detectable < 2 * half);
+    drop(&fixture);
+}
+
+static void outliers_are_flagged_and_kept(void **state)
+{
+    (void)state;
+    struct fixture fixture;
+    make(&fixture, 1.1, 1.0);
+    size_t arm = arm_named(fixture.plan, "ed25519");
+    json_array_set_new(fixture.samples, 3 * fixture.plan->arm_count + arm,
+                       sample_of(fixture.plan, arm, 3, 1.4, NULL));
+    assert_int_equal(
+        tlc_campaign_summarise(fixture.result, fixture.plan, fixture.samples, &fixture.error),
+        TLC_OK);
+    const json_t *json = arm_of(&fixture, "ed25519");
+    const json_t *outliers = json_object_get(json, "outliers");
+    assert_int_equal(json_array_size(outliers), 1);
+    const json_t *outlier = json_array_get(outliers, 0);
+    assert_int_equal(json_integer_value(json_object_get(outlier, "block")), 3);
+    assert_true(fabs(json_number_value(json_object_get(outlier, "value")) - 1.4) < 0.01);
+    assert_true(json_number_value(json_object_get(outlier, "score")) > 3.5);
+    assert_string_equal(text(outlier, "of"), "ratio");
+    assert_int_equal(json_integer_value(json_object_get(json, "instances")), BLOCKS);
+    assert_int_equal(json_array_size(json_object_get(arm_of(&fixture, "control"), "outliers")), 0);
+    drop(&fixture);
+}
+
+// Places turn by one each round; `late` is what the last third of the places costs more.
+static void place_slices(struct fixture *fixture, double late)
+{
+    size_t count = fixture->plan->arm_count, index;
+    json_t *sample;
+    json_array_foreach(fixture->samples, index, sample)
+    {
+        size_t arm = (size_t)json_integer_value(json_object_get(sample, "arm_index")), k;
+        json_t *slice;
+        json_array_foreach(json_object_get(sample, "slices"), k, slice)
+        {
+            size_t place = (arm + k + index / count) % count;
+            double cost = json_number_value(json_object_get(slice, "cost_us"));
+            json_object_set_new(slice, "position", json_integer((json_int_t)place));
+            json_object_set_new(slice, "cost_us",
+                                json_real(2 * place > count - 1 ? cost * late : cost));
+        }
+    }
+}
+
+static void the_place_in_a_round_shows_where_it_matters(void **state)
+{
+    (void)state;
+    struct fixture fixture;
+    static const double truths[] = {1, 1.05};
+    for (int i = 0; i < 2; i++) {
+        make(&fixture, 1.1, 1.0);
+        fixture.plan->limits.margin = 0.5;
+        place_slices(&fixture, truths[i]);
+        assert_int_equal(
+            tlc_campaign_summarise(fixture.result, fixture.plan, fixture.samples, &fixture.error),
+            TLC_OK);
+        const json_t *campaign = json_object_get(fixture.result, "campaign");
+        if (fabs(member(campaign, "order_effect", "estimate") - truths[i]) > 0.002)
+            fail_msg("%g is not %g", member(campaign, "order_effect", "estimate"), truths[i]);
+        bool excluded = member(campaign, "order_effect", "low") > 1;
+        assert_int_equal(excluded, i == 1);
+        drop(&fixture);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -217,6 +307,9 @@ int main(void)
         cmocka_unit_test(one_refused_sample_of_six_is_left_out),
         cmocka_unit_test(a_control_that_differs_refuses_the_campaign),
         cmocka_unit_test(a_drifting_control_refuses_the_campaign),
+        cmocka_unit_test(a_claim_must_hold_over_all_arms),
+        cmocka_unit_test(outliers_are_flagged_and_kept),
+        cmocka_unit_test(the_place_in_a_round_shows_where_it_matters),
         cmocka_unit_test(a_rate_that_rises_with_concurrency_refuses_the_arm),
     };
     return cmocka_run_group_tests_name("summary", tests, NULL, NULL);

@@ -1,0 +1,89 @@
+#include "report/facts.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "report/telling.h"
+#include "report/words.h"
+
+static double number_of(const json_t *object, const char *member)
+{
+    const json_t *value = json_object_get(object, member);
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+static void tell_claims(struct tlc_telling *telling, const struct tlc_report_model *model)
+{
+    size_t claims = 0, held = 0;
+    for (size_t i = 0; i < model->arm_count; i++) {
+        claims += json_is_boolean(model->arms[i].claim_holm);
+        held += json_is_true(model->arms[i].claim_holm);
+    }
+    if (!claims)
+        return;
+    tlc_tell_item(telling, "claims",
+                  "%zu of %zu hold over all arms together at 5 %% (Holm's adjustment)%s", held,
+                  claims, held < claims ? "; not these:" : "");
+    for (size_t i = 0; i < model->arm_count; i++)
+        if (json_is_false(model->arms[i].claim_holm))
+            tlc_tell_item(telling, model->arms[i].name,
+                          "adjusted p %.3f: taken alone its interval excludes 1; more blocks would "
+                          "tell",
+                          model->arms[i].holm_p);
+}
+
+static void tell_outliers(struct tlc_telling *telling, const struct tlc_report_arm *arm)
+{
+    for (size_t i = 0; i < json_array_size(arm->outliers); i++) {
+        const json_t *outlier = json_array_get(arm->outliers, i);
+        const char *of = json_string_value(json_object_get(outlier, "of"));
+        bool ratio = of && !strcmp(of, "ratio");
+        char value[TLC_WORDS];
+        (ratio ? tlc_words_ratio : tlc_words_figure)(number_of(outlier, "value"), value);
+        tlc_tell_item(telling, "outlier, kept", "%s in block %lld: %s %s, score %.1f", arm->name,
+                      (long long)json_integer_value(json_object_get(outlier, "block")),
+                      ratio ? "ratio" : "cost", value, number_of(outlier, "score"));
+    }
+}
+
+static void tell_order(struct tlc_telling *telling, const json_t *effect)
+{
+    struct tlc_figure figure = {number_of(effect, "estimate"), number_of(effect, "low"),
+                                number_of(effect, "high")};
+    char estimate[TLC_WORDS], range[TLC_WORDS];
+    if (!isfinite(figure.estimate))
+        return;
+    tlc_words_ratio(figure.estimate, estimate);
+    tlc_words_ratio_range(figure, range);
+    const char *meaning = "";
+    if (figure.low > 1 || figure.high < 1)
+        meaning = ": the place in a round matters; the turning order gives each arm each place";
+    else if (isfinite(figure.low))
+        meaning = ": no effect of the place in a round is shown";
+    tlc_tell_item(telling, "order effect", "cost late in a round over cost early: %s (95 %%: %s)%s",
+                  estimate, range, meaning);
+}
+
+static bool any_fact(const struct tlc_report_model *model, const json_t *effect)
+{
+    bool any = json_is_object(effect);
+    for (size_t i = 0; i < model->arm_count; i++)
+        any = any || json_is_boolean(model->arms[i].claim_holm) ||
+              json_array_size(model->arms[i].outliers);
+    return any;
+}
+
+bool tlc_facts_write(const struct tlc_report_model *model, const struct tlc_emitter *emitter)
+{
+    struct tlc_telling telling = {.emitter = emitter};
+    const json_t *effect =
+        json_object_get(json_object_get(model->result, "campaign"), "order_effect");
+    if (!any_fact(model, effect))
+        return true;
+    tlc_tell_heading(&telling, 2, "over all arms");
+    tell_claims(&telling, model);
+    for (size_t i = 0; i < model->arm_count; i++)
+        tell_outliers(&telling, &model->arms[i]);
+    tell_order(&telling, effect);
+    return !telling.broken;
+}

@@ -1,0 +1,29 @@
+// The figures of single slices out of the samples of a result, by server instance.
+#ifndef TLC_RESULT_ROUNDS_H
+#define TLC_RESULT_ROUNDS_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+// One value a round: the logarithm of cost, or of a ratio of costs.
+struct tlc_rounds {
+    double *log_value;
+    unsigned *instance; // of each value, 0 .. instances-1
+    size_t count, capacity;
+    json_int_t *block; // of each instance
+    unsigned instances;
+};
+
+// Takes the accepted samples of an arm (arrays of a result's arms[].samples). With a `reference`,
+// each slice is divided by the slice that the reference has in the same round of the same block,
+// and blocks without an accepted sample of it are left out. NULL: cost in microseconds. Slices
+// whose cost is not a positive number are left out, and so are instances without any. False when
+// memory runs out; free either way.
+bool tlc_rounds_read(const json_t *samples, const json_t *reference, struct tlc_rounds *rounds);
+void tlc_rounds_free(struct tlc_rounds *rounds);
+
+// The arm of a `run` result by name; NULL when it has none.
+const json_t *tlc_result_arm(const json_t *result, const char *name);
+
+#endif

@@ -1,0 +1,3 @@
+tlc_unit_test(compare report)
+tlc_unit_test(history report)
+tlc_unit_test(callgrind measure)
