@@ -1,0 +1,1 @@
+tlc_unit_test(x25519 primitives libcrypto)
