@@ -23,6 +23,8 @@ static inline fe_mask fe_scalar_bit(const fe_scalar *scalar, unsigned t)
 
 #include "primitives/curve.h"
 
+#ifndef FE_OWN_BASE_MULTIPLY
+
 // The compiler uses vector registers for these where it has them.
 typedef uint64_t four_words __attribute__((vector_size(32), may_alias));
 
@@ -49,7 +51,6 @@ static inline void table_pick(struct niels *n, unsigned window, int8_t digit)
     niels_negate(n, negative);
 }
 
-#ifndef FE_OWN_BASE_MULTIPLY
 // scalar * B; y and z are what the map needs of it.
 static inline void base_multiply(fe *y, fe *z, const uint8_t *scalar)
 {
@@ -65,6 +66,7 @@ static inline void base_multiply(fe *y, fe *z, const uint8_t *scalar)
     *y = p.y;
     *z = p.z;
 }
+
 #endif
 
 #endif

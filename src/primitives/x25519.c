@@ -6,10 +6,9 @@
 #include "primitives/backends.h"
 
 static const struct tlc_x25519_backend *const backends[] = {
-    &tlc_x25519_limbs51,
-    &tlc_x25519_limbs64,
+    &tlc_x25519_limbs51, &tlc_x25519_limbs64,
 #ifdef TLC_X25519_X86
-    &tlc_x25519_adx,
+    &tlc_x25519_adx,     &tlc_x25519_ifma,    &tlc_x25519_ifma8,
 #endif
 };
 
