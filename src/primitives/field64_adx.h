@@ -36,6 +36,8 @@
     "andl $38, %k[lo]\n\t"                                                                         \
     "addq %[lo], %[r0]\n\t"
 
+// The operands are in memory: as "m" operands they would ask for more registers than an unoptimised
+// build has, so the clobber stands for them.
 static inline void fe_mul(fe *out, const fe *a, const fe *b)
 {
     uint64_t r0, r1, r2, r3, r4, r5, r6, r7, lo, hi;
@@ -100,8 +102,8 @@ static inline void fe_mul(fe *out, const fe *a, const fe *b)
         "adcx %[lo], %[r7]\n\t" FE_REDUCE
         : [r0] "=&r"(r0), [r1] "=&r"(r1), [r2] "=&r"(r2), [r3] "=&r"(r3), [r4] "=&r"(r4),
           [r5] "=&r"(r5), [r6] "=&r"(r6), [r7] "=&r"(r7), [lo] "=&r"(lo), [hi] "=&r"(hi)
-        : [a] "r"(a), [b] "r"(b), "m"(*a), "m"(*b)
-        : "rdx", "cc");
+        : [a] "r"(a), [b] "r"(b)
+        : "rdx", "cc", "memory");
     *out = (fe){{r0, r1, r2, r3}};
 }
 
@@ -156,8 +158,8 @@ static inline void fe_sq(fe *out, const fe *a)
         "adox %[hi], %[r7]\n\t" FE_REDUCE
         : [r0] "=&r"(r0), [r1] "=&r"(r1), [r2] "=&r"(r2), [r3] "=&r"(r3), [r4] "=&r"(r4),
           [r5] "=&r"(r5), [r6] "=&r"(r6), [r7] "=&r"(r7), [lo] "=&r"(lo), [hi] "=&r"(hi)
-        : [a] "r"(a), "m"(*a)
-        : "rdx", "cc");
+        : [a] "r"(a)
+        : "rdx", "cc", "memory");
     *out = (fe){{r0, r1, r2, r3}};
 }
 
@@ -187,8 +189,8 @@ static inline void fe_mul_a24(fe *out, const fe *a)
                       "sbbq %[t], %[t]\n\t"                                                        \
                       "andl $38, %k[t]\n\t" FIRST " %[t], %[r0]\n\t"                               \
                 : [r0] "+&r"(r0), [r1] "+&r"(r1), [r2] "+&r"(r2), [r3] "+&r"(r3), [t] "=&r"(t)     \
-                : [b] "r"(b), "m"(*b)                                                              \
-                : "cc");                                                                           \
+                : [b] "r"(b)                                                                       \
+                : "cc", "memory");                                                                 \
         *out = (fe){{r0, r1, r2, r3}};                                                             \
     }
 
