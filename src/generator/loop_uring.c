@@ -3,207 +3,19 @@
 // sleeps until a batch of chains has something to tell, so that neither side is woken for each
 // packet. Sockets are fixed files, used again for the next connection.
 #include <errno.h>
-#include <liburing.h>
-#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/socket.h>
 
-#include "generator/lane.h"
-#include "generator/socket.h"
+#include "generator/loop_uring.h"
 #include "measure/clock.h"
 
 enum {
-    ENTRIES = 2048,
-    COMPLETIONS = 16384,
     CHAIN = 5, // requests of the longest chain
-    BUFFERS = 256,
-    BUFFER_BYTES = 8192,
-    BUFFER_GROUP = 0,
-    FINISH_BYTES = 256,
     STARTS_PER_TURN = 64
 };
 
 enum operation { FINISH, END, CONNECT, SEND, RECEIVE };
-
-// One connection as the ring knows it.
-struct slot {
-    int fd;
-    uint32_t generation; // of the chain in flight; completions of an earlier one are stale
-    bool used;           // the socket carries, or may carry, a connection
-    bool expired;
-    bool keeps; // `kept` counts when the chain in flight has sent the Finished
-    struct tlc_kept_handshake kept;
-    size_t sending;        // bytes of a SEND in flight that succeeds silently
-    uint64_t connected_ns; // 0: not seen
-    uint8_t finish[FINISH_BYTES];
-};
-
-struct tlc_loop {
-    struct tlc_lane *lane;
-    struct tlc_socket_options sockets;
-    struct io_uring ring;
-    pid_t thread; // that the ring belongs to; 0: there is no ring
-    struct io_uring_buf_ring *buffer_ring;
-    uint8_t *buffers;
-    struct slot **slots;
-    unsigned slot_count, registered;
-    struct sockaddr none; // AF_UNSPEC: ends a connection
-    bool chains;          // an answer may be awaited in the chain that sends what it answers
-};
-
-// --- the ring ---
-
-static enum tlc_status refused(int code, const char *what, struct tlc_error *error)
-{
-    errno = code < 0 ? -code : code;
-    return tlc_fail_errno(error,
-                          "io_uring loop: %s: the kernel refuses (kernel.io_uring_disabled, a "
-                          "seccomp filter, or Linux older than 6.1); use --loop epoll",
-                          what);
-}
-
-static void give_buffer(struct tlc_loop *loop, unsigned id)
-{
-    io_uring_buf_ring_add(loop->buffer_ring, loop->buffers + (size_t)id * BUFFER_BYTES,
-                          BUFFER_BYTES, (unsigned short)id, io_uring_buf_ring_mask(BUFFERS), 0);
-    io_uring_buf_ring_advance(loop->buffer_ring, 1);
-}
-
-static enum tlc_status buffers_open(struct tlc_loop *loop, struct tlc_error *error)
-{
-    size_t ring_bytes = BUFFERS * sizeof(struct io_uring_buf);
-    void *ring = NULL, *bytes = NULL;
-    if (posix_memalign(&ring, 4096, ring_bytes) ||
-        posix_memalign(&bytes, 4096, (size_t)BUFFERS * BUFFER_BYTES)) {
-        free(ring);
-        return tlc_fail(error, TLC_ENVIRONMENT, "io_uring loop: out of memory");
-    }
-    memset(ring, 0, ring_bytes);
-    loop->buffer_ring = ring;
-    loop->buffers = bytes;
-    struct io_uring_buf_reg registration = {
-        .ring_addr = (uintptr_t)ring, .ring_entries = BUFFERS, .bgid = BUFFER_GROUP};
-    int code = io_uring_register_buf_ring(&loop->ring, &registration, 0);
-    if (code)
-        return refused(code, "register buffers", error);
-    io_uring_buf_ring_init(loop->buffer_ring);
-    for (unsigned id = 0; id < BUFFERS; id++)
-        give_buffer(loop, id);
-    return TLC_OK;
-}
-
-static void ring_close(struct tlc_loop *loop)
-{
-    if (loop->thread)
-        io_uring_queue_exit(&loop->ring);
-    free(loop->buffer_ring);
-    free(loop->buffers);
-    loop->thread = 0;
-    loop->registered = 0;
-    loop->buffer_ring = NULL;
-    loop->buffers = NULL;
-}
-
-static enum tlc_status ring_open(struct tlc_loop *loop, struct tlc_error *error)
-{
-    struct io_uring_params params = {.flags = IORING_SETUP_SINGLE_ISSUER |
-                                              IORING_SETUP_DEFER_TASKRUN | IORING_SETUP_CQSIZE,
-                                     .cq_entries = COMPLETIONS};
-    int code = io_uring_queue_init_params(ENTRIES, &loop->ring, &params);
-    if (code)
-        return refused(code, "make a ring", error);
-    loop->thread = gettid();
-    if (!(params.features & IORING_FEAT_EXT_ARG) || !(params.features & IORING_FEAT_CQE_SKIP))
-        return refused(ENOSYS, "features of the ring", error);
-    return buffers_open(loop, error);
-}
-
-static void uring_close(struct tlc_loop *loop)
-{
-    ring_close(loop);
-    for (unsigned i = 0; i < loop->slot_count; i++) {
-        if (loop->slots[i]->fd >= 0)
-            close(loop->slots[i]->fd);
-        free(loop->slots[i]);
-    }
-    free(loop->slots);
-    free(loop);
-}
-
-static enum tlc_status uring_open(struct tlc_lane *lane, struct tlc_loop **loop,
-                                  struct tlc_error *error)
-{
-    struct tlc_loop *made = calloc(1, sizeof *made);
-    if (!made)
-        return tlc_fail(error, TLC_ENVIRONMENT, "io_uring loop: out of memory");
-    made->lane = lane;
-    made->none.sa_family = AF_UNSPEC;
-    enum tlc_status status = ring_open(made, error);
-    if (status != TLC_OK) {
-        uring_close(made);
-        return status;
-    }
-    *loop = made;
-    return TLC_OK;
-}
-
-// --- slots and their sockets ---
-
-static bool grow_slots(struct tlc_loop *loop, unsigned wanted)
-{
-    struct slot **slots = realloc(loop->slots, wanted * sizeof(struct slot *));
-    if (!slots)
-        return false;
-    loop->slots = slots;
-    for (; loop->slot_count < wanted; loop->slot_count++) {
-        slots[loop->slot_count] = calloc(1, sizeof(struct slot));
-        if (!slots[loop->slot_count])
-            return false;
-        slots[loop->slot_count]->fd = -1;
-    }
-    return true;
-}
-
-static enum tlc_status register_files(struct tlc_loop *loop, struct tlc_error *error)
-{
-    unsigned count = loop->lane->concurrency;
-    if (loop->sockets.fresh || loop->registered >= count)
-        return TLC_OK;
-    int *files = malloc(count * sizeof *files);
-    if (!files)
-        return tlc_fail(error, TLC_ENVIRONMENT, "io_uring loop: out of memory");
-    for (unsigned i = 0; i < count; i++)
-        files[i] = loop->slots[i]->fd;
-    if (loop->registered)
-        io_uring_unregister_files(&loop->ring);
-    int code = io_uring_register_files(&loop->ring, files, count);
-    free(files);
-    loop->registered = code ? 0 : count;
-    return code ? refused(code, "register sockets", error) : TLC_OK;
-}
-
-static enum tlc_status uring_prepare(struct tlc_loop *loop, struct tlc_error *error)
-{
-    struct tlc_lane *lane = loop->lane;
-    enum tlc_status status = TLC_OK;
-    // A ring serves only the thread that made it (IORING_SETUP_SINGLE_ISSUER).
-    if (loop->thread != gettid()) {
-        ring_close(loop);
-        status = ring_open(loop, error);
-    }
-    if (status != TLC_OK)
-        return status;
-    tlc_socket_options_of(lane, &loop->sockets);
-    loop->chains =
-        lane->context->kind->output_stays && !lane->life.split_at && !lane->life.split_every;
-    if (lane->concurrency > loop->slot_count && !grow_slots(loop, lane->concurrency))
-        return tlc_fail(error, TLC_ENVIRONMENT, "io_uring loop: out of memory");
-    for (unsigned i = 0; i < lane->concurrency && status == TLC_OK; i++)
-        if (loop->slots[i]->fd < 0)
-            status = tlc_socket_open(&loop->sockets, i, &loop->slots[i]->fd, error);
-    return status == TLC_OK ? register_files(loop, error) : status;
-}
 
 // --- requests ---
 
@@ -271,10 +83,10 @@ static void put_send(struct tlc_loop *loop, unsigned index, enum operation opera
 static void put_receive(struct tlc_loop *loop, unsigned index)
 {
     struct io_uring_sqe *sqe = io_uring_get_sqe(&loop->ring);
-    io_uring_prep_recv(sqe, file_of(loop, index), NULL, BUFFER_BYTES, 0);
+    io_uring_prep_recv(sqe, file_of(loop, index), NULL, TLC_URING_BUFFER_BYTES, 0);
     // The answer cannot be there yet: wait first instead of trying.
     sqe->ioprio |= IORING_RECVSEND_POLL_FIRST;
-    sqe->buf_group = BUFFER_GROUP;
+    sqe->buf_group = TLC_URING_BUFFER_GROUP;
     finish_request(loop, sqe, index, RECEIVE, IOSQE_BUFFER_SELECT);
 }
 
@@ -299,20 +111,8 @@ static void put_output(struct tlc_loop *loop, unsigned index)
 static bool open_fresh(struct tlc_loop *loop, unsigned index)
 {
     struct tlc_error error;
-    struct slot *slot = loop->slots[index];
+    struct tlc_uring_slot *slot = loop->slots[index];
     return slot->fd >= 0 || tlc_socket_open(&loop->sockets, index, &slot->fd, &error) == TLC_OK;
-}
-
-static void end_socket(struct tlc_loop *loop, unsigned index)
-{
-    struct slot *slot = loop->slots[index];
-    slot->used = false;
-    if (loop->sockets.fresh) {
-        close(slot->fd);
-        slot->fd = -1;
-        return;
-    }
-    connect(slot->fd, &loop->none, sizeof loop->none);
 }
 
 // Begins the connection that the lane has begun: ends the one before it on the same socket, if any,
@@ -327,19 +127,19 @@ static void put_beginning(struct tlc_loop *loop, unsigned index)
 
 static void begin(struct tlc_loop *loop, unsigned index, enum tlc_ask ask)
 {
-    struct slot *slot = loop->slots[index];
+    struct tlc_uring_slot *slot = loop->slots[index];
     struct tlc_load_connection *connection = loop->lane->connections[index];
     slot->expired = false;
     slot->connected_ns = 0;
     if (ask == TLC_ASK_SEND && slot->used && loop->sockets.fresh)
-        end_socket(loop, index);
+        tlc_uring_end_socket(loop, index);
     if (ask == TLC_ASK_SEND && !open_fresh(loop, index))
         ask = tlc_load_connection_broke(connection, errno);
     if (ask != TLC_ASK_SEND) {
         // It failed before it could begin. The next one waits for its turn in start_due: begun from
         // here, a lasting failure would nest without end.
         if (slot->used)
-            end_socket(loop, index);
+            tlc_uring_end_socket(loop, index);
         tlc_lane_closed(loop->lane, index);
         return;
     }
@@ -358,14 +158,14 @@ static void close_connection(struct tlc_loop *loop, unsigned index)
     if (tlc_lane_start(lane, tlc_now_ns(), &next, &ask))
         begin(loop, next, ask);
     else
-        end_socket(loop, index);
+        tlc_uring_end_socket(loop, index);
 }
 
 // Whether sending the pending output is the last that this connection does.
 static bool ends_with_output(const struct tlc_loop *loop, unsigned index, size_t count)
 {
     const struct tlc_load_connection *connection = loop->lane->connections[index];
-    return loop->chains && !loop->sockets.fresh && count <= FINISH_BYTES &&
+    return loop->chains && !loop->sockets.fresh && count <= TLC_URING_FINISH_BYTES &&
            connection->phase == TLC_PHASE_FINISH && connection->life->close == TLC_CLOSE_RESET &&
            !tlc_load_connection_waits_after_output(connection);
 }
@@ -375,7 +175,7 @@ static bool ends_with_output(const struct tlc_loop *loop, unsigned index, size_t
 static void send_finish(struct tlc_loop *loop, unsigned index, const uint8_t *bytes, size_t count)
 {
     struct tlc_lane *lane = loop->lane;
-    struct slot *slot = loop->slots[index];
+    struct tlc_uring_slot *slot = loop->slots[index];
     struct tlc_load_connection *connection = lane->connections[index];
     memcpy(slot->finish, bytes, count);
     tlc_load_connection_sent(connection, count, tlc_now_ns());
@@ -432,7 +232,7 @@ static void act(struct tlc_loop *loop, unsigned index, enum tlc_ask ask)
 // The handshake whose Finished went ahead of this chain is settled by it.
 static void settle_kept(struct tlc_loop *loop, unsigned index, enum operation operation, int result)
 {
-    struct slot *slot = loop->slots[index];
+    struct tlc_uring_slot *slot = loop->slots[index];
     struct tlc_lane *lane = loop->lane;
     if (!slot->keeps)
         return;
@@ -460,7 +260,7 @@ static void finish_failed(struct tlc_loop *loop, unsigned index)
         put_beginning(loop, index);
         return;
     }
-    end_socket(loop, index);
+    tlc_uring_end_socket(loop, index);
     tlc_lane_idle(loop->lane, index);
 }
 
@@ -477,7 +277,7 @@ static void ended(struct tlc_loop *loop, unsigned index, int result)
 static void sent(struct tlc_loop *loop, unsigned index, int result)
 {
     struct tlc_load_connection *connection = loop->lane->connections[index];
-    struct slot *slot = loop->slots[index];
+    struct tlc_uring_slot *slot = loop->slots[index];
     uint64_t now_ns = tlc_now_ns();
     slot->sending = 0;
     if (result >= 0) {
@@ -499,7 +299,7 @@ static void sent(struct tlc_loop *loop, unsigned index, int result)
 static void received(struct tlc_loop *loop, unsigned index, int result, const uint8_t *bytes)
 {
     struct tlc_load_connection *connection = loop->lane->connections[index];
-    struct slot *slot = loop->slots[index];
+    struct tlc_uring_slot *slot = loop->slots[index];
     uint64_t now_ns = tlc_now_ns();
     enum tlc_ask ask = TLC_ASK_RECEIVE;
     if (slot->sending)
@@ -518,7 +318,7 @@ static void received(struct tlc_loop *loop, unsigned index, int result, const ui
 
 static void connected(struct tlc_loop *loop, unsigned index, int result)
 {
-    struct slot *slot = loop->slots[index];
+    struct tlc_uring_slot *slot = loop->slots[index];
     slot->connected_ns = tlc_now_ns();
     if (result == 0)
         return;         // the chain goes on
@@ -551,12 +351,13 @@ static void complete(struct tlc_loop *loop, const struct io_uring_cqe *cqe)
             sent(loop, index, cqe->res);
             break;
         case RECEIVE:
-            received(loop, index, cqe->res, loop->buffers + (size_t)buffer * BUFFER_BYTES);
+            received(loop, index, cqe->res,
+                     loop->buffers + (size_t)buffer * TLC_URING_BUFFER_BYTES);
             break;
         }
     }
     if (has_buffer)
-        give_buffer(loop, buffer);
+        tlc_uring_give_buffer(loop, buffer);
 }
 
 // --- the loop ---
@@ -577,7 +378,7 @@ static void expire(struct tlc_loop *loop, uint64_t now_ns)
 {
     struct tlc_lane *lane = loop->lane;
     for (unsigned i = 0; i < lane->concurrency; i++) {
-        struct slot *slot = loop->slots[i];
+        struct tlc_uring_slot *slot = loop->slots[i];
         const struct tlc_load_connection *connection = lane->connections[i];
         if (tlc_load_connection_idle(connection) || slot->expired ||
             now_ns < connection->deadline_ns)
@@ -630,8 +431,8 @@ static enum tlc_status uring_run(struct tlc_loop *loop, struct tlc_error *error)
 
 const struct tlc_loop_kind tlc_loop_uring = {
     .name = "io_uring",
-    .open = uring_open,
-    .prepare = uring_prepare,
+    .open = tlc_uring_open,
+    .prepare = tlc_uring_prepare,
     .run = uring_run,
-    .close = uring_close,
+    .close = tlc_uring_close,
 };
