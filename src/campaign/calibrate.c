@@ -241,6 +241,14 @@ static void judge_a_a(struct parts *parts, struct tlc_interval ratio, double sec
         add_part(parts, "a_a", outcome, "too few samples were accepted to compare equal arms");
 }
 
+// Why a value could not be shown.
+static const char *why_not_shown(struct tlc_interval interval)
+{
+    return isfinite(interval.low) && isfinite(interval.high)
+               ? "the machine is too noisy"
+               : "too few samples were accepted for an interval";
+}
+
 static void judge_known_cost(struct parts *parts, struct tlc_interval slope)
 {
     const char *outcome = outcome_of(slope, SLOPE_TOLERANCE);
@@ -253,8 +261,8 @@ static void judge_known_cost(struct parts *parts, struct tlc_interval slope)
                  slope.estimate, 100 * SLOPE_TOLERANCE);
     else
         add_part(parts, "known_cost", outcome,
-                 "the slope could not be shown to be 1 within %.0f %%; the machine is too noisy",
-                 100 * SLOPE_TOLERANCE);
+                 "the slope could not be shown to be 1 within %.0f %%: %s", 100 * SLOPE_TOLERANCE,
+                 why_not_shown(slope));
 }
 
 static void judge_ratio(struct parts *parts, const char *name, struct tlc_interval ratio,
@@ -266,8 +274,8 @@ static void judge_ratio(struct parts *parts, const char *name, struct tlc_interv
     else if (!strcmp(outcome, "failed"))
         add_part(parts, name, outcome, "%s, by more than %.0f %%", differ, 100 * tolerance);
     else
-        add_part(parts, name, outcome, "the ratio could not be shown to be 1 within %.0f %%",
-                 100 * tolerance);
+        add_part(parts, name, outcome, "the ratio could not be shown to be 1 within %.0f %%: %s",
+                 100 * tolerance, why_not_shown(ratio));
 }
 
 static void judge_interference(struct parts *parts, struct tlc_interval ratio)
