@@ -379,7 +379,7 @@ enum tlc_status tlc_calibrate(const struct tlc_campaign_options *options, json_t
     if (status == TLC_OK)
         status = measure_interference(options, &interference, error);
     if (status == TLC_OK)
-        bounded.at_most_s = MOST_SECONDS - (double)(tlc_now_ns() - started_ns) / 1e9;
+        bounded.at_most_s = fmax(1, MOST_SECONDS - (double)(tlc_now_ns() - started_ns) / 1e9);
     if (status == TLC_OK)
         status = tlc_campaign_run(&bounded, document, error);
     if (*document) {
