@@ -1,8 +1,8 @@
 // Eight field elements modulo p = 2^255 - 19 at once, each as five limbs of 51 bits, for the
-// instructions that multiply 52-bit integers (Gueron, Krasnov, Software optimizations of
-// cryptographic primitives using AVX512IFMA, 2016; one lane a key as in Cheng, Fotiadis,
-// Groszschaedl, Ryan, High-throughput elliptic curve cryptography using AVX2 vector instructions,
-// SAC 2020). Private to the room.
+// instructions that multiply 52-bit integers (Gueron, Krasnov, Accelerating big integer arithmetic
+// using Intel IFMA extensions, ARITH 2016; one lane a key as in Cheng, Groszschaedl, Tian, Roenne,
+// Ryan, High-throughput elliptic curve cryptography using AVX2 vector instructions, SAC 2020).
+// Private to the room.
 //
 // Products take limbs below 2^52. Sums, differences and products leave limbs below 2^51 + 2^15.
 #ifndef TLC_PRIMITIVES_FIELD_LANES_H
