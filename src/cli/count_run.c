@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -31,22 +32,35 @@ static void pause_ms(long milliseconds)
     nanosleep(&(struct timespec){.tv_nsec = milliseconds * 1000000}, NULL);
 }
 
-// The end of the server's log, to tell why it ended.
-static enum tlc_status server_failed(struct counting *counting, const char *what,
+// What the program said was wrong: its first line of its own among what it and valgrind wrote.
+static const char *complaint(const char *output, int *length)
+{
+    const char *line = output;
+    while (line && strncmp(line, "tlscost", 7)) {
+        line = strchr(line, '\n');
+        line = line ? line + 1 : NULL;
+    }
+    *length = line ? (int)strcspn(line, "\n") : 0;
+    return line ? line : "";
+}
+
+// The server's own words, and its own exit code: a wrong option of it is a wrong option of ours.
+static enum tlc_status server_failed(struct counting *counting, const char *what, int how,
                                      struct tlc_error *error)
 {
     struct tlc_error ignored;
     char *log = NULL;
+    int length = 0;
     const char *said = "";
-    if (tlc_read_text(counting->log, &log, &ignored) == TLC_OK) {
-        said = strstr(log, "tlscost: ");
-        said = said ? said : "";
-    }
-    tlc_fail(error, TLC_ENVIRONMENT, "count: %s: %s%s%.*s", what,
-             counting->server.pid ? "not in time; give a longer --timeout" : "the server has ended",
-             *said ? ": " : "", (int)strcspn(said, "\n"), said);
+    bool usage = !counting->server.pid && WIFEXITED(how) && WEXITSTATUS(how) == TLC_USAGE;
+    if (tlc_read_text(counting->log, &log, &ignored) == TLC_OK)
+        said = complaint(log, &length);
+    enum tlc_status status = tlc_fail(
+        error, usage ? TLC_USAGE : TLC_ENVIRONMENT, "count: %s: %s%s%.*s", what,
+        counting->server.pid ? "not in time; give a longer --timeout" : "the server has ended",
+        *said ? ": " : "", length, said);
     free(log);
-    return TLC_ENVIRONMENT;
+    return status;
 }
 
 typedef bool awaited(struct counting *counting);
@@ -56,8 +70,9 @@ static enum tlc_status await(struct counting *counting, const char *what, awaite
 {
     uint64_t until = tlc_now_ns() + (uint64_t)counting->options->timeout_ms * 1000000u;
     while (!is_there(counting)) {
-        if (!tlc_process_alive(&counting->server, NULL) || tlc_now_ns() > until)
-            return server_failed(counting, what, error);
+        int how = 0;
+        if (!tlc_process_alive(&counting->server, &how) || tlc_now_ns() > until)
+            return server_failed(counting, what, how, error);
         pause_ms(POLL_MS);
     }
     return TLC_OK;
@@ -254,9 +269,11 @@ static enum tlc_status run_client(const struct counting *counting, uint64_t hand
     enum tlc_status status =
         tlc_process_output(arguments + (counts ? 0 : 4), options->timeout_ms, &said, &code, error);
     if (status == TLC_OK && (code || (uint64_t)handshakes_of(said) != handshakes)) {
-        const char *why = strstr(said, "tlscost: ");
-        status = tlc_fail(error, TLC_ENVIRONMENT, "count: the client ended with %d%s%.*s", code,
-                          why ? ": " : "", why ? (int)strcspn(why, "\n") : 0, why ? why : "");
+        int length;
+        const char *why = complaint(said, &length);
+        status = tlc_fail(error, code == TLC_USAGE ? TLC_USAGE : TLC_ENVIRONMENT,
+                          "count: the client ended with %d%s%.*s", code, length ? ": " : "", length,
+                          why);
     }
     if (status == TLC_OK && counts)
         status = read_counts(path, counts, error);

@@ -5,6 +5,7 @@
 
 #include "report/telling.h"
 #include "report/words.h"
+#include "stats/stats.h"
 
 static double number_of(const json_t *object, const char *member)
 {
@@ -12,15 +13,36 @@ static double number_of(const json_t *object, const char *member)
     return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
+// Arms that were tested together, and the most instances that any of them has.
+static void count_tests(const struct tlc_report_model *model, size_t *tests, size_t *instances)
+{
+    *tests = *instances = 0;
+    for (size_t i = 0; i < model->arm_count; i++) {
+        const struct tlc_report_arm *arm = &model->arms[i];
+        *tests += isfinite(arm->holm_p) ? 1 : 0;
+        *instances = arm->instances > *instances ? arm->instances : *instances;
+    }
+}
+
 static void tell_claims(struct tlc_telling *telling, const struct tlc_report_model *model)
 {
-    size_t claims = 0, held = 0;
+    size_t claims = 0, held = 0, tests, instances;
     for (size_t i = 0; i < model->arm_count; i++) {
         claims += json_is_boolean(model->arms[i].claim_holm);
         held += json_is_true(model->arms[i].claim_holm);
     }
+    count_tests(model, &tests, &instances);
+    size_t needed = tlc_holm_units(tests, 0.05);
     if (!claims)
         return;
+    if (instances < needed) {
+        tlc_tell_item(telling, "claims",
+                      "each holds for its arm alone, at 5 %%; for claims over all %zu arms "
+                      "together (Holm's adjustment) %zu blocks are too few, however large a "
+                      "difference: at least %zu are needed",
+                      tests, instances, needed);
+        return;
+    }
     tlc_tell_item(telling, "claims",
                   "%zu of %zu hold over all arms together at 5 %% (Holm's adjustment)%s", held,
                   claims, held < claims ? "; not these:" : "");

@@ -5,6 +5,11 @@ foreach(test report report_text)
 endforeach()
 if(COMMAND tlc_e2e_test)
     tlc_e2e_test(report)
+    tlc_e2e_test(compare)
+    # Valgrind cannot run what sanitizers built.
+    if(NOT TLC_SANITIZE)
+        tlc_e2e_test(count)
+    endif()
 endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/references/ DESTINATION ${CMAKE_INSTALL_DATADIR}/tlscost/references
     FILES_MATCHING PATTERN "*.json")

@@ -230,13 +230,24 @@ static void facts_over_all_arms_are_told(void **state)
     json_object_set_new(alone, "claim_holm", json_false());
     json_object_set_new(alone, "holm_p", json_real(0.125));
     json_object_set_new(json_array_get(arms, 5), "claim_holm", json_true());
+    for (size_t i = 1; i < json_array_size(arms); i++)
+        if (!json_object_get(json_array_get(arms, i), "holm_p"))
+            json_object_set_new(json_array_get(arms, i), "holm_p", json_real(0.01));
+    // Seven arms are tested together: six blocks are too few for that, nine are not.
+    char *text = render(result, "markdown", &wide);
+    assert_non_null(strstr(text, "6 blocks are too few"));
+    assert_non_null(strstr(text, "at least 9 are needed"));
+    assert_null(strstr(text, "hold over all arms together at"));
+    free(text);
+    for (size_t i = 0; i < json_array_size(arms); i++)
+        json_object_set_new(json_array_get(arms, i), "instances", json_integer(9));
     json_object_set_new(alone, "outliers",
                         json_pack("[{s:i, s:s, s:f, s:f}]", "block", 3, "of", "ratio", "value",
                                   1.25, "score", 7.5));
     json_object_set_new(
         json_object_get(result, "campaign"), "order_effect",
         json_pack("{s:f, s:f, s:f}", "estimate", 1.002, "low", 1.001, "high", 1.003));
-    char *text = render(result, "markdown", &wide);
+    text = render(result, "markdown", &wide);
     assert_non_null(strstr(text, "no claim (under 2.1 % cannot be seen)"));
     assert_non_null(strstr(text, "1 of 2 hold over all arms"));
     assert_non_null(strstr(text, "adjusted p 0.125"));
