@@ -138,7 +138,7 @@ static const char documentation[] =
     "measured; docs/compare.md tells what the figures are."
     "\vExamples:\n"
     "  tlscost compare before.json after.json\n"
-    "  tlscost compare before.json after.json --fail-above 3%       in CI: exit code 4 on a claim\n"
+    "  tlscost compare before.json after.json --fail-above 3%  for CI: exit code 4\n"
     "  tlscost compare before.json after.json --relative-to X25519\n"
     "  tlscost compare r.json --arms rsa-2048 ed25519\n"
     "  tlscost compare before.json after.json --format markdown >> summary.md\n";

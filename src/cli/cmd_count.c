@@ -140,8 +140,8 @@ static const char documentation[] =
     "valgrind's CPU; they are no times. docs/count.md tells how they are made."
     "\vExamples:\n"
     "  tlscost count\n"
-    "  tlscost count --cert rsa-2048 --groups X25519 -o base.json\n"
-    "  tlscost count --cert rsa-2048 --groups X25519 --against base.json --fail-above 1%\n";
+    "  tlscost count --cert rsa-2048 -o base.json\n"
+    "  tlscost count --cert rsa-2048 --against base.json --fail-above 1%\n";
 
 static enum tlc_status require_valgrind(json_t *document, struct tlc_error *error)
 {
