@@ -2,9 +2,10 @@
 
 #include <string.h>
 
-const struct arm_loop loop_uring = {"io_uring", "io_uring", 0};
-const struct arm_loop loop_epoll = {"epoll", "epoll", 0};
-const struct arm_loop loop_epoll_plain = {"epoll, no batching", "epoll", 1};
+const struct arm_loop loop_uring = {"io_uring", "io_uring", 0, false};
+const struct arm_loop loop_epoll = {"epoll", "epoll", 0, false};
+const struct arm_loop loop_epoll_plain = {"epoll, no batching", "epoll", 1, false};
+const struct arm_loop loop_epoll_fresh = {"epoll, no batching, fresh sockets", "epoll", 1, true};
 
 const struct arm_loop *bench_main_loop(const struct bench *bench)
 {
@@ -41,12 +42,12 @@ static enum tlc_status add_ours(struct bench *bench, const char *group, struct t
             status = add(bench, (struct arm){.kind = ARM_FLOOR, .group = group, .loop = loops[k]},
                          error);
     }
-    if (status == TLC_OK)
-        status =
-            add(bench,
-                (struct arm){
-                    .kind = ARM_LEAN, .group = group, .share = "cheap", .loop = &loop_epoll_plain},
-                error);
+    const struct arm_loop *unbatched[] = {&loop_epoll_plain, &loop_epoll_fresh};
+    for (size_t k = 0; status == TLC_OK && k < 2; k++)
+        status = add(
+            bench,
+            (struct arm){.kind = ARM_LEAN, .group = group, .share = "cheap", .loop = unbatched[k]},
+            error);
     if (status == TLC_OK)
         status = add(bench,
                      (struct arm){.kind = ARM_FULL, .group = group, .loop = bench_main_loop(bench)},

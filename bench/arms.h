@@ -14,6 +14,7 @@ struct arm_loop {
     const char *name;   // in reports
     const char *choice; // `loop_choice` of a target
     unsigned batch;     // 0: the loop's default
+    bool fresh;         // a new socket for every connection
 };
 
 struct sample {
@@ -52,7 +53,7 @@ struct bench {
     char server_list[64], generator_list[64];
 };
 
-extern const struct arm_loop loop_uring, loop_epoll, loop_epoll_plain;
+extern const struct arm_loop loop_uring, loop_epoll, loop_epoll_plain, loop_epoll_fresh;
 
 // Fills the list of arms, in the order of reports.
 enum tlc_status bench_list_arms(struct bench *bench, struct tlc_error *error) TLC_CHECKED;

@@ -78,6 +78,7 @@ static json_t *loops_to_json(const struct bench *bench)
         for (size_t k = 0; k < 3; k++) {
             add_loops(bench, bench->groups[g], shares[k], &loop_epoll, list);
             add_loops(bench, bench->groups[g], shares[k], &loop_epoll_plain, list);
+            add_loops(bench, bench->groups[g], shares[k], &loop_epoll_fresh, list);
         }
     return list;
 }

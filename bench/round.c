@@ -26,11 +26,11 @@ struct round {
 static json_t *lean_target(const struct round *round, const struct arm *arm, const char *share,
                            const char *stop)
 {
-    return json_pack("{s:s, s:s, s:s, s:s, s:[s], s:s, s:i, s:s, s:{s:s, s:s, s:i}}", "address",
-                     round->rig.address, "engine", "lean", "share", share, "stop", stop, "groups",
-                     arm->group, "server_name", "localhost", "verify_every", 1000, "loop_choice",
-                     arm->loop->choice, "expect", "version", "TLSv1.3", "group", arm->group,
-                     "resumed", 0);
+    return json_pack("{s:s, s:s, s:s, s:s, s:[s], s:s, s:i, s:s, s:b, s:{s:s, s:s, s:i}}",
+                     "address", round->rig.address, "engine", "lean", "share", share, "stop", stop,
+                     "groups", arm->group, "server_name", "localhost", "verify_every", 1000,
+                     "loop_choice", arm->loop->choice, "fresh_sockets", arm->loop->fresh, "expect",
+                     "version", "TLSv1.3", "group", arm->group, "resumed", 0);
 }
 
 static json_t *full_target(const struct round *round, const struct arm *arm)
