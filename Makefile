@@ -49,11 +49,13 @@ $(SETUP)/configured: $(SETUP)/openssl-prefix $(wildcard $(SETUP)/packages-check)
 .PHONY: demo
 demo: all
 	@mkdir -p $(DEMO)
-	@$(BUILD)/tlscost run -o $(DEMO)/result.json $(DEMO_OPTIONS)
-	@$(BUILD)/tlscost report $(DEMO)/result.json --format markdown > $(DEMO)/report.md
-	@echo
-	@echo "Result:          $(DEMO)/result.json"
-	@echo "Markdown report: $(DEMO)/report.md"
+	@$(BUILD)/tlscost run -o $(DEMO)/result.json $(DEMO_OPTIONS); code=$$?; \
+		test -s $(DEMO)/result.json || exit $$code; \
+		$(BUILD)/tlscost report $(DEMO)/result.json --format markdown > $(DEMO)/report.md; \
+		echo; \
+		echo "Result:          $(DEMO)/result.json"; \
+		echo "Markdown report: $(DEMO)/report.md"; \
+		exit $$code
 
 .PHONY: check
 check: $(SETUP)/packages $(SETUP)/packages-check

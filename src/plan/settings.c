@@ -75,7 +75,7 @@ const struct tlc_setting tlc_limit_settings[TLC_LIMIT_KEY_COUNT] = {
     SHARE(tlc_limits, server_busy, "90%", 1),
     SHARE(tlc_limits, steal, "5%", 1),
     SHARE(tlc_limits, accounting, "10%", 1000),
-    SHARE(tlc_limits, control_drift, "10%", 1000),
+    SHARE(tlc_limits, control_drift, "50%", 1000),
     SHARE(tlc_limits, headroom_gain, "5%", 10),
     SHARE(tlc_limits, refused_samples, "25%", 1),
     {"errors", AT(tlc_limits, errors), TLC_MEMBER_UINT64, TLC_UNIT_NONE, tlc_read_count, "0", 0,
