@@ -166,6 +166,7 @@ static json_t *cpuid_signature(void)
     for (const char *at = text; *at; at++)
         if (!isprint((unsigned char)*at))
             return json_null();
+    tlc_text_once(text);
     return leaf >= 0x40000000 ? line_json(text) : json_null();
 #else
     return json_null();

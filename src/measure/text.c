@@ -80,3 +80,14 @@ const char *tlc_text_next_line(const char *line)
     const char *end = strchr(line, '\n');
     return end ? end + 1 : NULL;
 }
+
+// bhyve fills the 12 bytes of its CPUID signature by saying its name twice.
+void tlc_text_once(char *text)
+{
+    size_t length = strlen(text);
+    while (length && text[length - 1] == ' ')
+        text[--length] = '\0';
+    size_t half = length / 2;
+    if (length % 2 && text[half] == ' ' && !memcmp(text, text + half + 1, half))
+        text[half] = '\0';
+}

@@ -18,5 +18,8 @@ enum tlc_status tlc_text_fetch(const char *path, char **text, struct tlc_error *
 bool tlc_text_number(const char **at, uint64_t limit, uint64_t *value);
 // The begin of the line after the one at `line`; NULL when this one is not ended by a newline.
 const char *tlc_text_next_line(const char *line);
+// Cuts trailing spaces, and the second half of a name that is said twice: "bhyve bhyve " becomes
+// "bhyve".
+void tlc_text_once(char *text);
 
 #endif

@@ -17,6 +17,7 @@
 
 #include "measure/machine.h"
 #include "measure/proc.h"
+#include "measure/text.h"
 
 static char root[64];
 
@@ -343,6 +344,24 @@ static void hybrid_x86_is_read_from_its_list(void **state)
     assert_true(places[0].capacity > places[1].capacity);
 }
 
+static void a_name_said_twice_is_told_once(void **state)
+{
+    (void)state;
+    static const char *const names[][2] = {{"bhyve bhyve ", "bhyve"},
+                                           {"KVMKVMKVM", "KVMKVMKVM"},
+                                           {"prl hyperv  ", "prl hyperv"},
+                                           {"", ""},
+                                           {" ", ""},
+                                           {"a b", "a b"},
+                                           {"VMware VMwar", "VMware VMwar"}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char text[16];
+        snprintf(text, sizeof text, "%s", names[i][0]);
+        tlc_text_once(text);
+        assert_string_equal(text, names[i][1]);
+    }
+}
+
 #define in_root(test) cmocka_unit_test_setup_teardown(test, make_root, remove_root)
 
 int main(void)
@@ -352,6 +371,7 @@ int main(void)
         in_root(a_large_smt_server_is_described),
         in_root(differing_governors_are_all_named),
         in_root(a_virtual_machine_names_its_hypervisor),
+        cmocka_unit_test(a_name_said_twice_is_told_once),
         in_root(what_is_not_told_is_null),
         in_root(hostile_files_give_null),
         cmocka_unit_test(this_machine_is_described),
