@@ -2,6 +2,7 @@
 #include <argp.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -106,6 +107,23 @@ static const char documentation[] =
     "Finished samples are kept in FILE.journal until the result is written, so that nothing is "
     "lost.";
 
+// The journal goes when its campaign is finished; its result then stands alone.
+static enum tlc_status check_unfinished(const char *output, const char *journal,
+                                        struct tlc_error *error)
+{
+    if (!access(journal, F_OK) || errno != ENOENT)
+        return TLC_OK;
+    if (access(output, F_OK))
+        return tlc_fail(error, TLC_USAGE,
+                        "run: --continue %s: neither it nor its journal %s is there; name the "
+                        "result file of the campaign that was broken off",
+                        output, journal);
+    return tlc_fail(error, TLC_USAGE,
+                    "run: --continue %s: its campaign is finished (there is no journal); 'tlscost "
+                    "report %s' prints its report",
+                    output, output);
+}
+
 // The plan of a journal that is continued, so that a changed file cannot mix two plans.
 static enum tlc_status plan_of_journal(const char *journal, struct tlc_plan **plan,
                                        struct tlc_error *error)
@@ -130,7 +148,8 @@ static enum tlc_status read_plan(const struct options *options, const char *jour
             return tlc_fail(error, TLC_USAGE,
                             "run: --continue takes its plan from the journal; leave out '%s'",
                             options->plan);
-        return plan_of_journal(journal, plan, error);
+        enum tlc_status status = check_unfinished(options->go_on, journal, error);
+        return status == TLC_OK ? plan_of_journal(journal, plan, error) : status;
     }
     char *path = NULL;
     enum tlc_status status = tlc_plan_find(options->plan ? options->plan : "levers", &path, error);
@@ -166,12 +185,40 @@ static enum tlc_status choose_output(const struct options *options, const char *
     return TLC_OK;
 }
 
+static bool reader_is_gone(int fd)
+{
+    struct pollfd end = {.fd = fd};
+    return poll(&end, 1, 0) > 0 && (end.revents & POLLERR);
+}
+
+// A closed pipe (`run | head`) takes nothing from the result, which is in its file.
+static int tell_report(const json_t *result, const char *output, struct tlc_error *error)
+{
+    if (tlc_report_write(result, "terminal", stdout, error) == TLC_OK) {
+        printf("\nResult: %s\n", output);
+        if (!fflush(stdout))
+            return TLC_OK;
+        tlc_fail_errno(error, "report: write");
+    }
+    fprintf(stderr, "tlscost: the result is in %s; 'tlscost report' prints it again\n", output);
+    return reader_is_gone(STDOUT_FILENO) ? TLC_OK : tlc_report_error(error);
+}
+
+static void tell_how_to_go_on(const char *output, const char *journal)
+{
+    if (!access(journal, R_OK))
+        fprintf(stderr, "To go on: tlscost run --continue %s\n", output);
+}
+
 static int finish(enum tlc_status status, json_t *result, const char *output, const char *journal,
                   const struct tlc_progress *progress, struct tlc_error *error)
 {
     tlc_progress_end(progress);
-    if (!result)
-        return tlc_report_error(error);
+    if (!result) {
+        int code = tlc_report_error(error);
+        tell_how_to_go_on(output, journal);
+        return code;
+    }
     struct tlc_error writing = {0};
     if (tlc_result_write(result, output, &writing) != TLC_OK) {
         fprintf(stderr, "tlscost: the samples are kept in %s\n", journal);
@@ -181,12 +228,12 @@ static int finish(enum tlc_status status, json_t *result, const char *output, co
     if (status == TLC_OK || status == TLC_REFUSED)
         remove(journal);
     struct tlc_error printing = {0};
-    if (tlc_report_write(result, "terminal", stdout, &printing) != TLC_OK)
-        return tlc_report_error(&printing);
-    printf("\nResult: %s\n", output);
+    int code = tell_report(result, output, &printing);
+    if (status != TLC_OK)
+        code = tlc_report_error(error);
     if (status != TLC_OK && status != TLC_REFUSED)
-        printf("To go on: tlscost run --continue %s\n", output);
-    return status == TLC_OK ? TLC_OK : tlc_report_error(error);
+        tell_how_to_go_on(output, journal);
+    return code;
 }
 
 static enum tlc_status run_campaign(const struct options *options, struct tlc_plan *plan,

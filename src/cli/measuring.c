@@ -8,6 +8,42 @@
 #include "measure/machine.h"
 #include "measure/proc.h"
 
+// CPUs that do not exist, or that this process may not use, would fail only once servers start.
+static enum tlc_status check_usable(const char *option, const char *list, const cpu_set_t *asked,
+                                    struct tlc_error *error)
+{
+    cpu_set_t usable, both;
+    char text[256];
+    if (!list)
+        return TLC_OK;
+    if (sched_getaffinity(0, sizeof usable, &usable))
+        return tlc_fail_errno(error, "cpus: read the affinity");
+    CPU_AND(&both, asked, &usable);
+    if (CPU_EQUAL(&both, asked))
+        return TLC_OK;
+    tlc_cpus_format(&usable, text, sizeof text);
+    return tlc_fail(error, TLC_ENVIRONMENT,
+                    "%s: '%.100s': not all of these are CPUs that this process may use; it may use "
+                    "%s",
+                    option, list, text);
+}
+
+static void warn_of_overlap(const cpu_set_t *server, const cpu_set_t *generator)
+{
+    cpu_set_t both;
+    char text[256];
+    CPU_AND(&both, server, generator);
+    if (!CPU_COUNT(&both))
+        return;
+    tlc_cpus_format(&both, text, sizeof text);
+    fprintf(
+        stderr,
+        "tlscost: warning: servers and generator share CPU %s: the generator's work would count "
+        "as the server's, so that checks will refuse the figures; give them CPUs of their "
+        "own\n",
+        text);
+}
+
 enum tlc_status tlc_choose_cpus(const char *server_list, const char *generator_list,
                                 cpu_set_t *server, cpu_set_t *generator, struct tlc_error *error)
 {
@@ -18,6 +54,12 @@ enum tlc_status tlc_choose_cpus(const char *server_list, const char *generator_l
         status = tlc_cpus_parse(server_list, server, error);
     if (status == TLC_OK && generator_list)
         status = tlc_cpus_parse(generator_list, generator, error);
+    if (status == TLC_OK)
+        status = check_usable("--server-cpus", server_list, server, error);
+    if (status == TLC_OK)
+        status = check_usable("--generator-cpus", generator_list, generator, error);
+    if (status == TLC_OK)
+        warn_of_overlap(server, generator);
     // The orchestrator sleeps while a slice runs, and wakes away from the servers.
     if (status == TLC_OK && sched_setaffinity(0, sizeof *generator, generator))
         status = tlc_fail_errno(error, "cpus: pin to the generator's CPUs");

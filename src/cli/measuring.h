@@ -7,7 +7,8 @@
 
 #include "base/error.h"
 
-// The CPU sets of two lists ("1", "2-3"); NULL: chosen. This process is pinned to the generator's.
+// The CPU sets of two lists ("1", "2-3"); NULL: chosen. CPUs that this process may not use are an
+// error, sets that overlap a warning. This process is pinned to the generator's.
 enum tlc_status tlc_choose_cpus(const char *server_list, const char *generator_list,
                                 cpu_set_t *server, cpu_set_t *generator,
                                 struct tlc_error *error) TLC_CHECKED;
