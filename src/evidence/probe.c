@@ -187,9 +187,27 @@ static enum tlc_status handshake(struct session *session, struct tlc_error *erro
     return TLC_OK;
 }
 
+// An alert behind the client's Finished is encrypted: only the library can read it. OpenSSL's words
+// end in its number.
+static enum tlc_status ended_by_server(const struct tlc_stack_error *words, struct tlc_error *error)
+{
+    static const char marker[] = "alert number ";
+    const char *at = strstr(words->text, marker);
+    unsigned long number = at ? strtoul(at + strlen(marker), NULL, 10) : 256;
+    if (number < 256)
+        return tlc_fail(error, TLC_REFUSED,
+                        "the server ended the connection after the client's Finished with the "
+                        "alert %s",
+                        tlc_name(TLC_NAME_ALERT, (uint16_t)number));
+    return tlc_fail(error, TLC_REFUSED, "the connection broke after the client's Finished: %s",
+                    words->text[0] ? words->text : "the library gave no reason");
+}
+
 // Takes in session tickets until the server is silent for a moment. In TLS 1.2 a ticket is part of
-// the handshake (RFC 5077, 3.3), and nothing follows. What goes wrong here costs no evidence.
-static void receive_tickets(struct session *session)
+// the handshake (RFC 5077, 3.3), and nothing follows. In TLS 1.3 a server that refuses the client's
+// certificate, or its lack of one, says so only here (RFC 8446, 4.4.2.4); other ends cost no
+// evidence.
+static enum tlc_status receive_tickets(struct session *session, struct tlc_error *error)
 {
     uint64_t end = tlc_now_ns() + TICKETS_IN_ALL_MS * NS_PER_MS;
     size_t tickets = session->stack->tickets_received(session->connection);
@@ -198,11 +216,11 @@ static void receive_tickets(struct session *session)
         size_t size, done;
         uint8_t bytes[2048];
         struct tlc_error ignored;
-        struct tlc_stack_error words;
+        struct tlc_stack_error words = {{0}};
         uint64_t until = tlc_now_ns() + TICKET_IDLE_MS * NS_PER_MS;
         if (receive_record(session, until < end ? until : end, &size, &ignored) != RECORD ||
             !session->stack->memory_feed(session->connection, session->in, size))
-            return;
+            return TLC_OK;
         enum tlc_stack_step step =
             session->stack->read(session->connection, bytes, sizeof bytes, &done, &words);
         size_t now = session->stack->tickets_received(session->connection);
@@ -212,9 +230,12 @@ static void receive_tickets(struct session *session)
         }
         tickets = now;
         drop_record(session, size);
+        if (step == TLC_STEP_FAILED)
+            return ended_by_server(&words, error);
         if (step != TLC_STEP_WANT_READ && step != TLC_STEP_DONE)
-            return;
+            return TLC_OK;
     }
+    return TLC_OK;
 }
 
 static enum tlc_status open_session(struct session *session, const char *trust_pem,
@@ -386,10 +407,10 @@ static enum tlc_status probe_once(const struct tlc_probe_options *options, const
     session->connect_ns = since_start(session);
     if (status == TLC_OK)
         status = handshake(session, error);
-    if (status == TLC_OK) {
-        receive_tickets(session);
+    if (status == TLC_OK)
+        status = receive_tickets(session, error);
+    if (status == TLC_OK)
         status = describe(session, trust_pem, evidence, error);
-    }
     close_session(session);
     free(session);
     return status;

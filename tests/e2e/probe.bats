@@ -124,6 +124,22 @@ bats_require_minimum_version 1.5.0
     [[ "$stderr" == *"$address: the server sent the alert handshake_failure"* ]]
 }
 
+@test "a server that requires a client certificate is named as refusing" {
+    local log="$BATS_TEST_TMPDIR/serve.log"
+    XDG_CACHE_HOME="$BATS_FILE_TMPDIR/cache" "$TLSCOST" serve --listen 127.0.0.1:0 --workers 1 \
+        --client-auth require --json >/dev/null 2>"$log" 3>&- &
+    server_pid=$!
+    address=
+    for _ in $(seq 200); do
+        address=$(sed -n 's/^listening on \([^ ]*\) .*/\1/p' "$log")
+        [ -z "$address" ] || break
+        sleep 0.05
+    done
+    run --separate-stderr "$TLSCOST" probe --no-verify "$address"
+    [ "$status" -eq 3 ]
+    [[ "$stderr" == *"$address: the server ended the connection"*"the alert certificate_required"* ]] || { echo "$stderr"; false; }
+}
+
 @test "a server that speaks no TLS is shown" {
     start_python "s.sendall(b'220 mail ready\r\n\x1b[2J')"
     probe
