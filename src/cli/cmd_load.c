@@ -53,6 +53,10 @@ static enum tlc_status complete_options(struct tlc_load_options *options)
         return tlc_fail(error, TLC_USAGE,
                         "--ca: engine lean does not verify chains; use --cert-sha256 or --engine "
                         "full");
+    if (target->resume_ratio > 0 && options->tickets_known && !target->tickets_expected)
+        return tlc_fail(error, TLC_USAGE,
+                        "--tickets 0: --resume needs tickets; leave --tickets out, or read at "
+                        "least 1");
     if (!options->client_chain_pem != !options->client_key_pem)
         return tlc_fail(error, TLC_USAGE, "--client-cert and --client-key belong together");
     if (target->engine == TLC_ENGINE_LEAN && options->client_chain_pem)
@@ -193,6 +197,13 @@ static int conclude(const struct tlc_load_options *options, const struct tlc_tar
     if (!*why)
         return TLC_OK;
     fprintf(stderr, "tlscost: load: %s: %s\n", options->target.address, why);
+    const char *kind;
+    json_t *count;
+    json_object_foreach(counters->errors, kind, count)
+    {
+        if (!counters->handshakes)
+            tlc_load_hint(options, kind);
+    }
     return TLC_REFUSED;
 }
 
@@ -213,6 +224,7 @@ static int load(struct tlc_load_options *options)
         tlc_counters_free(&counters);
     } else {
         code = interrupted ? TLC_INTERRUPTED : tlc_report_error(error);
+        tlc_load_hint(options, error->text);
     }
     tlc_counters_free(&probe.counters);
     tlc_target_free(probe.target);

@@ -28,6 +28,8 @@ void tlc_load_options_free(struct tlc_load_options *options);
 // Why the figures are not what was asked for; an empty text when they are.
 void tlc_load_verdict(const struct tlc_load_options *options, const struct tlc_counters *counters,
                       char *why, size_t capacity);
+// Says on standard error what was offered when `kind` is a server's refusal of it.
+void tlc_load_hint(const struct tlc_load_options *options, const char *kind);
 // `probe` holds the counters of the latency probe; NULL: there was none.
 void tlc_load_print(const struct tlc_load_options *options, const struct tlc_target *target,
                     struct tlc_counters *counters, struct tlc_counters *probe);

@@ -101,7 +101,9 @@ static const struct argp_option argp_options[] = {
      "The ClientHello in writes of N bytes, or in two with N in the first", 5},
     {"padding", KEY_PADDING, "BYTES", 0, "Padding extension in the ClientHello (RFC 7685)", 5},
     {"wrong-share-first", KEY_WRONG_SHARE, NULL, 0,
-     "A key share of the second group, so that the server sends a HelloRetryRequest", 5},
+     "A key share of the second group; a server that takes only the first, or prefers it to a "
+     "round trip saved, sends a HelloRetryRequest",
+     5},
     {"loop", KEY_LOOP, "NAME", 0, "auto (default), io_uring or epoll", 5},
     {"batch", KEY_BATCH, "N", 0,
      "Events a loop waits for before it works, at most 6 ms (default 32, with --rate 1)", 5},

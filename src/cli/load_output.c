@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/names.h"
 #include "cli/load.h"
 #include "measure/machine.h"
 #include "result/result.h"
@@ -62,8 +63,12 @@ void tlc_load_verdict(const struct tlc_load_options *options, const struct tlc_c
         snprintf(why, capacity, "%" PRIu64 " of %" PRIu64 " connections failed", errors,
                  counters->started);
     else if (counters->mismatches)
-        snprintf(why, capacity, "%" PRIu64 " of %" PRIu64 " handshakes differ from what was asked",
-                 counters->mismatches, counters->handshakes);
+        snprintf(why, capacity,
+                 "%" PRIu64 " of %" PRIu64 " handshakes differ from what was asked%s",
+                 counters->mismatches, counters->handshakes,
+                 options->target.wrong_share_first && !counters->hello_retry_requests
+                     ? ": the server took the second group instead of sending a HelloRetryRequest"
+                     : "");
     else if (counters->resumed < counters->offered)
         snprintf(why, capacity,
                  "%" PRIu64 " handshakes offered a ticket, the server resumed %" PRIu64,
@@ -73,6 +78,23 @@ void tlc_load_verdict(const struct tlc_load_options *options, const struct tlc_c
                  "%" PRIu64 " of %" PRIu64 " handshakes were resumed, asked was a share of %g; the "
                  "server gives too few tickets, or they do not live long enough",
                  counters->resumed, counters->handshakes, options->target.resume_ratio);
+}
+
+void tlc_load_hint(const struct tlc_load_options *options, const char *kind)
+{
+    const struct tlc_target_options *target = &options->target;
+    char groups[512] = "";
+    // The alert's name, or the same in a library's words.
+    if (!strstr(kind, "handshake_failure") && !strstr(kind, "handshake failure"))
+        return;
+    for (size_t i = 0, used = 0; i < target->group_count && used < sizeof groups; i++)
+        used += (size_t)snprintf(groups + used, sizeof groups - used, "%s%s", i ? ":" : "",
+                                 tlc_name(TLC_NAME_GROUP, target->groups[i]));
+    const char *usual = target->engine == TLC_ENGINE_FULL ? "the library's" : "X25519";
+    fprintf(stderr,
+            "tlscost: hint: the server takes nothing of what was offered (groups %s%s); name "
+            "groups that it takes with --groups\n",
+            *groups ? groups : usual, target->cipher_count ? ", and the suites of --ciphers" : "");
 }
 
 // Share of the time that the event loops' threads were busy.

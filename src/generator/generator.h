@@ -67,7 +67,7 @@ struct tlc_target_options {
     unsigned threads;       // event loops, each in a thread of its own; 0: 1
     bool allow_public;      // a target outside loopback, private and link-local addresses
     bool fresh_sockets;     // a new socket for every connection instead of a reused one
-    bool wrong_share_first; // lean: a key share of the second group, forces a HelloRetryRequest
+    bool wrong_share_first; // lean: a key share of the second group; see the option's help
     size_t padding_bytes;   // lean: ClientHello padding (RFC 7685)
     size_t split_at;        // the ClientHello in two writes, the first of this many bytes; 0: no
     size_t split_every;     // the ClientHello in writes of this many bytes; 0: no

@@ -151,6 +151,21 @@ holds() { # a jq condition on the last document
     load --groups X25519:secp256r1 --wrong-share-first --count 10 --concurrency 2 "$address"
     [ "$code" -eq 0 ] || { cat "$json.err"; false; }
     holds '.negotiated == (.negotiated + {hello_retry_request: 10, group: {X25519: 10}})'
+    stop_server
+    serve --groups secp256r1:X25519
+    load --groups X25519:secp256r1 --wrong-share-first --count 10 --concurrency 2 "$address"
+    [ "$code" -eq 3 ]
+    holds '.negotiated.hello_retry_request == 0 and (.difference | test("took the second group"))'
+}
+
+@test "a refused offer is hinted at, with the groups of the offer" {
+    serve --groups P-384
+    for words in "" "--tickets 0" "--engine full"; do
+        # shellcheck disable=SC2086 # words on purpose
+        run "$TLSCOST" load --groups X25519:P-256 --count 3 $words "$address"
+        [ "$status" -ne 0 ]
+        [[ "$output" == *"hint:"*"groups X25519:"*"--groups"* ]] || { echo "$output"; false; }
+    done
 }
 
 @test "ALPN and the server name reach the server" {
@@ -400,7 +415,7 @@ holds() { # a jq condition on the last document
     holds '.errors == {"connect-refused": 5} and .latency_us.p50 == null and .cpu_us_per_handshake == null'
     for words in "" "127.0.0.1" "--groups nope 127.0.0.1:1" "--share half 127.0.0.1:1" \
         "--duration -1 127.0.0.1:1" "--concurrency 0 127.0.0.1:1" "--version 1.2 127.0.0.1:1" \
-        "--ca /nonexistent 127.0.0.1:1" "127.0.0.1:1 127.0.0.1:2" "192.0.2.1:443" \
+        "--ca /nonexistent 127.0.0.1:1" "127.0.0.1:1 127.0.0.1:2" "192.0.2.1:443" "--resume 1 --tickets 0 127.0.0.1:1" \
         "--allow-public 192.0.2.1:443" "--allow-public --rate 1 --share cheap 192.0.2.1:443" \
         "--allow-public --rate 1 --stop after-client-hello 192.0.2.1:443"; do
         # shellcheck disable=SC2086 # words on purpose
