@@ -8,6 +8,8 @@
 #include "certs/certs.h"
 #include "cli/common.h"
 
+#define CERTS_SCHEMA "https://tlscost.invalid/certs/1"
+
 int tlc_cmd_certs(int argc, char **argv);
 
 struct request {
@@ -210,8 +212,8 @@ static enum tlc_status make(struct request *request, struct tlc_error *error)
         print_table(request);
         return TLC_OK;
     }
-    json_t *document = json_pack("{s:s, s:s, s:o, s:I, s:O}", "command", "certs", "directory",
-                                 request->certs.directory, "ca",
+    json_t *document = json_pack("{s:s, s:s, s:s, s:o, s:I, s:O}", "schema", CERTS_SCHEMA,
+                                 "command", "certs", "directory", request->certs.directory, "ca",
                                  json_sprintf("%s/ca.pem", request->certs.directory), "files_made",
                                  (json_int_t)written, "certificates", request->settled);
     tlc_print_json(document);

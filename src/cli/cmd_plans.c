@@ -8,6 +8,8 @@
 #include "cli/common.h"
 #include "plan/plan.h"
 
+#define PLANS_SCHEMA "https://tlscost.invalid/plans/1"
+
 enum { KEY_JSON = 256, KEY_QUICK, VALUE_BYTES = 1024, MOST_KEYS = 32 };
 
 struct options {
@@ -114,7 +116,8 @@ static int list_plans(const struct options *options)
         tlc_plan_free(plan);
     }
     if (json && code == TLC_OK) {
-        json_t *document = json_pack("{s:s, s:O}", "command", "plans", "plans", json);
+        json_t *document =
+            json_pack("{s:s, s:s, s:O}", "schema", PLANS_SCHEMA, "command", "plans", "plans", json);
         tlc_print_json(document);
         json_decref(document);
     }
@@ -244,8 +247,9 @@ static enum tlc_status show_plan(const struct options *options, struct tlc_error
     if (status != TLC_OK)
         return status;
     if (options->json) {
-        json_t *document = json_pack("{s:s, s:o, s:f}", "command", "plans show", "plan",
-                                     tlc_plan_to_json(plan), "seconds", tlc_plan_seconds(plan));
+        json_t *document =
+            json_pack("{s:s, s:s, s:o, s:f}", "schema", PLANS_SCHEMA, "command", "plans show",
+                      "plan", tlc_plan_to_json(plan), "seconds", tlc_plan_seconds(plan));
         tlc_print_json(document);
         json_decref(document);
     } else {

@@ -130,7 +130,8 @@ static int list_stacks(const struct options *options)
         const json_t *manifest = json_object_get(row, "manifest");
         printf("%-22s %s %-10s %s\n", text_of(row, "id"), text_of(row, "name"),
                text_of(row, "version"),
-               json_is_object(manifest) ? text_of(manifest, "package_version") : "the system's");
+               json_is_object(manifest) ? text_of(manifest, "package_version")
+                                        : "unknown origin (no manifest)");
     }
     if (!json_array_size(rows))
         printf("no stacks found; build the default one with 'make'\n");
@@ -302,7 +303,12 @@ static enum tlc_status run_recipe(const char *script, const char *name, char *li
         ;
     if (WIFEXITED(state) && WEXITSTATUS(state) == 0)
         return TLC_OK;
-    return tlc_fail(error, WIFSIGNALED(state) ? TLC_INTERRUPTED : TLC_ENVIRONMENT,
+    // The script's codes are ours: 1 is a wrong name, anything else a lack of the machine.
+    bool misnamed = WIFEXITED(state) && WEXITSTATUS(state) == TLC_USAGE;
+    return tlc_fail(error,
+                    WIFSIGNALED(state) ? TLC_INTERRUPTED
+                    : misnamed         ? TLC_USAGE
+                                       : TLC_ENVIRONMENT,
                     "stacks get: %s: the recipe failed; its message is above", name);
 }
 

@@ -1,6 +1,8 @@
 # The main job on real servers: sound arms pass, and each misbehaving peer is refused by the check
 # that exists for it. TLSCOST is the built program.
 
+bats_require_minimum_version 1.5.0
+
 setup() {
     plans="$BATS_TEST_DIRNAME/plans"
     result="$BATS_TEST_TMPDIR/r.json"
@@ -127,7 +129,7 @@ refused_by() {
     wait "$orchestrator" || code=$?
     [ "$code" -eq 130 ]
     jq -e '.setup.interrupted and (.arms[0].samples | length) >= 2' "$result"
-    grep -q -- "--continue" "$BATS_TEST_TMPDIR/out"
+    grep -q -- "^To go on: tlscost run --continue $result" "$BATS_TEST_TMPDIR/out"
     [ -e "$result.journal" ]
     [ "$(children)" -eq 0 ]
 }
@@ -137,4 +139,47 @@ refused_by() {
     run campaign "$BATS_TEST_TMPDIR/bad.yaml"
     [ "$status" -eq 1 ]
     [[ "$output" == *"bad.yaml:3"* ]]
+}
+
+@test "SIGINT before a block ends says how to go on" {
+    TLSCOST_TEST="$BATS_TEST_NAME" "$TLSCOST" run --quiet -o "$result" "$plans/long.yaml" >"$BATS_TEST_TMPDIR/out" 2>&1 &
+    orchestrator=$!
+    for _ in $(seq 600); do
+        [ -e "$result.journal" ] && break
+        sleep 0.1
+    done
+    kill -INT "$orchestrator"
+    code=0
+    wait "$orchestrator" || code=$?
+    [ "$code" -eq 130 ] || { cat "$BATS_TEST_TMPDIR/out"; false; }
+    grep -q -- "^To go on: tlscost run --continue $result" "$BATS_TEST_TMPDIR/out"
+}
+
+@test "--continue of a finished campaign points to its report" {
+    echo '{}' >"$result"
+    run -1 "$TLSCOST" run --continue "$result"
+    [[ "$output" == *"its campaign is finished"*"tlscost report $result"* ]]
+    run -1 "$TLSCOST" run --continue "$BATS_TEST_TMPDIR/none.json"
+    [[ "$output" == *"neither it nor its journal"* ]]
+}
+
+@test "CPUs that cannot be used are refused before anything starts" {
+    for option in --server-cpus --generator-cpus; do
+        run -2 campaign "$option" 1023 "$plans/good.yaml"
+        [[ "$output" == *"$option: '1023'"*"it may use "[0-9]* ]]
+    done
+    [ ! -e "$result.journal" ]
+}
+
+@test "a closed pipe takes nothing from the result" {
+    campaign "$plans/good.yaml" 2>"$BATS_TEST_TMPDIR/err" | true
+    [ "${PIPESTATUS[0]}" -eq 0 ] || { cat "$BATS_TEST_TMPDIR/err"; false; }
+    grep -qF "the result is in $result" "$BATS_TEST_TMPDIR/err"
+    "$TLSCOST" report "$result"
+}
+
+@test "documents of plans and certs name their schema" {
+    "$TLSCOST" plans --json | jq -e '.schema | test("/plans/1$")'
+    "$TLSCOST" plans show --json levers | jq -e '.schema | test("/plans/1$")'
+    "$TLSCOST" certs --json --names ecdsa-p256 "$BATS_TEST_TMPDIR/certs" | jq -e '.schema | test("/certs/1$")'
 }
