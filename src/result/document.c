@@ -1,5 +1,6 @@
 #include "result/result.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -45,6 +46,10 @@ enum tlc_status tlc_result_read(const char *path, json_t **result, struct tlc_er
     json_error_t reason;
     *result = !strcmp(path, "-") ? json_loadf(stdin, JSON_REJECT_DUPLICATES, &reason)
                                  : json_load_file(path, JSON_REJECT_DUPLICATES, &reason);
+    if (!*result && reason.line < 1 && strcmp(path, "-") && access(path, R_OK))
+        return tlc_fail(error, TLC_ENVIRONMENT,
+                        "read result: %s: %s; name a file that 'tlscost run -o FILE' wrote", path,
+                        strerror(errno));
     if (!*result && reason.line < 1)
         return tlc_fail(error, TLC_ENVIRONMENT, "read result: %s: %s", path, reason.text);
     if (!*result)

@@ -64,7 +64,8 @@ PY
     run --separate-stderr "$TLSCOST" report
     [ "$status" -eq 1 ] && [[ "$stderr" == *"no result"* ]]
     run --separate-stderr "$TLSCOST" report "$BATS_TEST_TMPDIR/none.json"
-    [ "$status" -eq 2 ] && [[ "$stderr" == *"none.json"* ]]
+    [ "$status" -eq 2 ] && [[ "$stderr" == *"none.json: No such file or directory; name a file"* ]]
+    [ "$(grep -o none.json <<<"$stderr" | wc -l)" -eq 1 ]
     echo '{' >"$BATS_TEST_TMPDIR/bad.json"
     run --separate-stderr "$TLSCOST" report "$BATS_TEST_TMPDIR/bad.json"
     [ "$status" -eq 1 ] && [[ "$stderr" == *"bad.json:2: not JSON"* ]]
