@@ -70,6 +70,7 @@ refused_by() {
     cpu=$(sed -nE 's/^Cpus_allowed_list:\s*([0-9]+).*/\1/p' /proc/self/status)
     run campaign "$plans/same-cpu.yaml" --server-cpus "$cpu" --generator-cpus "$cpu"
     [ "$status" -eq 3 ] || { echo "$output"; false; }
+    [[ "$output" == *"warning: servers and generator share CPU $cpu:"* ]]
     jq -e '[.arms[].refused[].check] | index("generator-headroom") != null' "$result"
 }
 
