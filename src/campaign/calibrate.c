@@ -7,10 +7,13 @@
 #include <string.h>
 
 #include "campaign/calibrate_figures.h"
+#include "measure/clock.h"
 #include "measure/interference.h"
 
 // 2 x 100 windows of 1000 X25519 operations are about 5 s.
 enum { INTERFERENCE_PAIRS = 100, INTERFERENCE_OPERATIONS = 1000 };
+// A slow machine gets fewer blocks, and so wider intervals, rather than a longer calibration.
+static const double MOST_SECONDS = 170;
 static const double CONFIDENCE = 0.95;
 // How far the slope may be from 1, and first from last place: a claim of a few per cent rests on
 // them.
@@ -369,12 +372,16 @@ enum tlc_status tlc_calibrate(const struct tlc_campaign_options *options, json_t
 {
     json_t *interference = NULL;
     struct tlc_error judging = {0};
+    struct tlc_campaign_options bounded = *options;
+    uint64_t started_ns = tlc_now_ns();
     *document = NULL;
     enum tlc_status status = tlc_calibration_check_plan(options->plan, error);
     if (status == TLC_OK)
         status = measure_interference(options, &interference, error);
     if (status == TLC_OK)
-        status = tlc_campaign_run(options, document, error);
+        bounded.at_most_s = fmax(1, MOST_SECONDS - (double)(tlc_now_ns() - started_ns) / 1e9);
+    if (status == TLC_OK)
+        status = tlc_campaign_run(&bounded, document, error);
     if (*document) {
         json_object_set_new(*document, "command", json_string("calibrate"));
         json_object_set(*document, "interference", interference);

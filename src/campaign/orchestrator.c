@@ -228,6 +228,15 @@ static enum tlc_status run_block(struct campaign *campaign, unsigned block, stru
     return status;
 }
 
+// Whether the campaign's time leaves room for one more block of the mean length so far.
+static bool has_time(const struct campaign *campaign, unsigned done)
+{
+    enum { LEAST_BLOCKS = 6 }; // for an interval at 95 %
+    double elapsed = (double)(tlc_now_ns() - campaign->started_ns) / 1e9;
+    return campaign->options->at_most_s <= 0 || done < LEAST_BLOCKS ||
+           elapsed + elapsed / done <= campaign->options->at_most_s;
+}
+
 static enum tlc_status run_blocks(struct campaign *campaign, struct tlc_error *error)
 {
     const struct tlc_schedule *schedule = &campaign->plan->schedule;
@@ -239,9 +248,12 @@ static enum tlc_status run_blocks(struct campaign *campaign, struct tlc_error *e
         if (!block_finished(campaign->samples, block))
             campaign->slices_todo += a_block;
     campaign->started_ns = tlc_now_ns();
+    unsigned done = 0;
     for (unsigned block = 0; block < schedule->blocks && status == TLC_OK && !interrupted; block++)
-        if (!block_finished(campaign->samples, block))
+        if (!block_finished(campaign->samples, block) && has_time(campaign, done)) {
             status = run_block(campaign, block, error);
+            done++;
+        }
     return status;
 }
 

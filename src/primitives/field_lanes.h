@@ -1,8 +1,8 @@
 // Eight field elements modulo p = 2^255 - 19 at once, each as five limbs of 51 bits, for the
-// instructions that multiply 52-bit integers (Gueron, Krasnov, Software optimizations of
-// cryptographic primitives using AVX512IFMA, 2016; one lane a key as in Cheng, Fotiadis,
-// Groszschaedl, Ryan, High-throughput elliptic curve cryptography using AVX2 vector instructions,
-// SAC 2020). Private to the room.
+// instructions that multiply 52-bit integers (Gueron, Krasnov, Accelerating big integer arithmetic
+// using Intel IFMA extensions, ARITH 2016; one lane a key as in Cheng, Groszschaedl, Tian, Roenne,
+// Ryan, High-throughput elliptic curve cryptography using AVX2 vector instructions, SAC 2020).
+// Private to the room.
 //
 // Products take limbs below 2^52. Sums, differences and products leave limbs below 2^51 + 2^15.
 #ifndef TLC_PRIMITIVES_FIELD_LANES_H
@@ -14,6 +14,14 @@
 #include "primitives/lanes8.h"
 
 enum { FE_LANES = 8 };
+
+// Operands then stay in registers, which a call would pass through memory. Lanes in plain C have no
+// such registers, and all that code in one function takes compilers minutes.
+#ifdef __AVX512IFMA__
+#define FE_INLINE static inline __attribute__((always_inline))
+#else
+#define FE_INLINE static inline
+#endif
 
 typedef struct {
     v8 limb[5];
@@ -46,7 +54,7 @@ static inline void fe_load(fe *out, const uint8_t *bytes)
 }
 
 // All five carries at once; the one beyond 2^255 comes back times 19.
-static inline void fe_carry(fe *out, const v8 r[5])
+FE_INLINE void fe_carry(fe *out, const v8 r[5])
 {
     const v8 low = v8_set1(fe_low51);
     v8 c[5];
@@ -93,7 +101,7 @@ static inline void fe_store(uint8_t *bytes, const fe *a)
     }
 }
 
-static inline void fe_add(fe *out, const fe *a, const fe *b)
+FE_INLINE void fe_add(fe *out, const fe *a, const fe *b)
 {
     v8 r[5];
 #pragma GCC unroll 5
@@ -102,7 +110,7 @@ static inline void fe_add(fe *out, const fe *a, const fe *b)
     fe_carry(out, r);
 }
 
-static inline void fe_sub(fe *out, const fe *a, const fe *b)
+FE_INLINE void fe_sub(fe *out, const fe *a, const fe *b)
 {
     v8 r[5];
 #pragma GCC unroll 5
@@ -114,7 +122,7 @@ static inline void fe_sub(fe *out, const fe *a, const fe *b)
 
 // low[k] counts 2^(51 k) and high[k] 2^(51 k + 52), that is twice 2^(51 (k + 1)). At most five
 // products meet in each: below 2^56 after the sum here, and below 2^61 with the part times 19.
-static inline void fe_reduce(fe *out, const v8 low[9], const v8 high[9])
+FE_INLINE void fe_reduce(fe *out, const v8 low[9], const v8 high[9])
 {
     v8 r[10];
     r[0] = low[0];
@@ -128,7 +136,7 @@ static inline void fe_reduce(fe *out, const v8 low[9], const v8 high[9])
     fe_carry(out, r);
 }
 
-static inline void fe_mul(fe *out, const fe *a, const fe *b)
+FE_INLINE void fe_mul(fe *out, const fe *a, const fe *b)
 {
     v8 low[9], high[9];
 #pragma GCC unroll 9
@@ -145,7 +153,7 @@ static inline void fe_mul(fe *out, const fe *a, const fe *b)
 }
 
 // Products of different limbs once, then doubled; a doubled limb would not fit 52 bits.
-static inline void fe_sq(fe *out, const fe *a)
+FE_INLINE void fe_sq(fe *out, const fe *a)
 {
     v8 low[9], high[9];
 #pragma GCC unroll 9

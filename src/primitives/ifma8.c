@@ -39,6 +39,18 @@ static inline void base_multiply(fe *y, fe *z, const uint8_t *scalars)
     *z = p.z;
 }
 
+static inline void variable_multiply(fe *x, fe *z, const uint8_t *scalars, const uint8_t *u)
+{
+    struct ladder l;
+    fe_scalar k;
+    fe x1;
+    fe_scalar_load(&k, scalars);
+    fe_load(&x1, u);
+    ladder_multiply(&l, &k, &x1);
+    *x = l.x2;
+    *z = l.z2;
+}
+
 #include "primitives/parts.h"
 
 #ifdef TLC_X25519_PORTABLE

@@ -35,6 +35,8 @@ typedef __mmask8 v8_mask; // a bit for each lane
 #define v8_pick16(p, index) _mm512_permutex2var_epi64(v8_load(p), index, v8_load((p) + 8))
 // Lane i gets lane (i + n) % 8.
 #define v8_rotate(a, n) _mm512_alignr_epi64(a, a, n)
+// Lanes 0 to 3 get the lanes i, j, k, l of 0 to 3, and 4 to 7 the same of 4 to 7.
+#define v8_permute4(a, i, j, k, l) _mm512_permutex_epi64(a, (i) | (j) << 2 | (k) << 4 | (l) << 6)
 
 #else
 
@@ -155,6 +157,15 @@ static inline v8 v8_rotate(v8 a, int n)
     v8 r;
     for (int i = 0; i < 8; i++)
         r.lane[i] = a.lane[(i + n) % 8];
+    return r;
+}
+
+static inline v8 v8_permute4(v8 a, int i, int j, int k, int l)
+{
+    const int from[4] = {i, j, k, l};
+    v8 r;
+    for (int lane = 0; lane < 8; lane++)
+        r.lane[lane] = a.lane[lane / 4 * 4 + from[lane % 4]];
     return r;
 }
 

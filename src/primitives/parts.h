@@ -1,5 +1,5 @@
-// The functions of a back end, over the field and the base_multiply that were included before.
-// Private to the room.
+// The functions of a back end, over the field, base_multiply and variable_multiply that were
+// included before. Private to the room.
 #ifndef TLC_PRIMITIVES_PARTS_H
 #define TLC_PRIMITIVES_PARTS_H
 
@@ -91,15 +91,11 @@ static void part_invert(struct tlc_x25519_element *a)
 
 static void part_derive(uint8_t *shared, const uint8_t *scalars, const uint8_t *u)
 {
-    struct ladder l;
-    fe_scalar scalar;
-    fe x1;
-    fe_scalar_load(&scalar, scalars);
-    fe_load(&x1, u);
-    ladder_multiply(&l, &scalar, &x1);
-    fe_invert(&l.z2, &l.z2);
-    fe_mul(&l.x2, &l.x2, &l.z2);
-    fe_store(shared, &l.x2);
+    fe x, z;
+    variable_multiply(&x, &z, scalars, u);
+    fe_invert(&z, &z);
+    fe_mul(&x, &x, &z);
+    fe_store(shared, &x);
 }
 
 static void part_base_multiply(struct tlc_x25519_point *point, const uint8_t *scalars)

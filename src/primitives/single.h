@@ -23,7 +23,7 @@ static inline fe_mask fe_scalar_bit(const fe_scalar *scalar, unsigned t)
 
 #include "primitives/curve.h"
 
-#ifndef FE_OWN_BASE_MULTIPLY
+#ifndef FE_OWN_MULTIPLY
 
 // The compiler uses vector registers for these where it has them.
 typedef uint64_t four_words __attribute__((vector_size(32), may_alias));
@@ -49,6 +49,19 @@ static inline void table_pick(struct niels *n, unsigned window, int8_t digit)
     fe_from_words(&n->y_minus_x, words + 4);
     fe_from_words(&n->xy2d, words + 8);
     niels_negate(n, negative);
+}
+
+// scalar * the point u, as x / z.
+static inline void variable_multiply(fe *x, fe *z, const uint8_t *scalar, const uint8_t *u)
+{
+    struct ladder l;
+    fe_scalar k;
+    fe x1;
+    fe_scalar_load(&k, scalar);
+    fe_load(&x1, u);
+    ladder_multiply(&l, &k, &x1);
+    *x = l.x2;
+    *z = l.z2;
 }
 
 // scalar * B; y and z are what the map needs of it.

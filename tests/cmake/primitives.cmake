@@ -3,7 +3,8 @@ tlc_unit_test(x25519_field primitives)
 
 # The lane code of AVX-512 on lanes in plain C, for machines and tools without the instructions.
 set(primitives ${PROJECT_SOURCE_DIR}/src/primitives)
-add_library(x25519_portable_lanes OBJECT ${primitives}/ifma8.c ${primitives}/split.c ${primitives}/ifma.c)
+add_library(x25519_portable_lanes OBJECT ${primitives}/ifma8.c ${primitives}/ifma.c
+    ${primitives}/ladder4.c ${primitives}/split.c)
 target_include_directories(x25519_portable_lanes PRIVATE ${PROJECT_SOURCE_DIR}/src)
 target_compile_definitions(x25519_portable_lanes PRIVATE TLC_X25519_PORTABLE)
 tlc_unit_test(x25519_lanes primitives)
