@@ -126,8 +126,8 @@ bats_require_minimum_version 1.5.0
 
 @test "a server that requires a client certificate is named as refusing" {
     local log="$BATS_TEST_TMPDIR/serve.log"
-    "$TLSCOST" serve --listen 127.0.0.1:0 --certs "$BATS_FILE_TMPDIR/certs" --workers 1 --client-auth require \
-        --json >/dev/null 2>"$log" 3>&- &
+    XDG_CACHE_HOME="$BATS_FILE_TMPDIR/cache" "$TLSCOST" serve --listen 127.0.0.1:0 --workers 1 \
+        --client-auth require --json >/dev/null 2>"$log" 3>&- &
     server_pid=$!
     address=
     for _ in $(seq 200); do

@@ -33,7 +33,7 @@ cached_prefix() {
     run -1 "$recipe"
     run -1 "$recipe" get
     run -1 "$recipe" frobnicate
-    run -2 "$recipe" get nonesuch
+    run -1 "$recipe" get nonesuch
     [[ $output == *"no such recipe; there are:"* ]]
 }
 

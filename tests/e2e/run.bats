@@ -70,6 +70,7 @@ refused_by() {
     cpu=$(sed -nE 's/^Cpus_allowed_list:\s*([0-9]+).*/\1/p' /proc/self/status)
     run campaign "$plans/same-cpu.yaml" --server-cpus "$cpu" --generator-cpus "$cpu"
     [ "$status" -eq 3 ] || { echo "$output"; false; }
+    [[ "$output" == *"warning: servers and generator share CPU $cpu:"* ]]
     jq -e '[.arms[].refused[].check] | index("generator-headroom") != null' "$result"
 }
 
@@ -176,4 +177,10 @@ refused_by() {
     [ "${PIPESTATUS[0]}" -eq 0 ] || { cat "$BATS_TEST_TMPDIR/err"; false; }
     grep -qF "the result is in $result" "$BATS_TEST_TMPDIR/err"
     "$TLSCOST" report "$result"
+}
+
+@test "documents of plans and certs name their schema" {
+    "$TLSCOST" plans --json | jq -e '.schema | test("/plans/1$")'
+    "$TLSCOST" plans show --json levers | jq -e '.schema | test("/plans/1$")'
+    "$TLSCOST" certs --json --names ecdsa-p256 "$BATS_TEST_TMPDIR/certs" | jq -e '.schema | test("/certs/1$")'
 }
