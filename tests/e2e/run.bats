@@ -74,6 +74,37 @@ refused_by() {
     jq -e '[.arms[].refused[].check] | index("generator-headroom") != null' "$result"
 }
 
+@test "a server without tickets is refused by 'resumption' where resumption was asked" {
+    refused_by no-tickets resumption
+}
+
+@test "a server that leaves clients waiting is refused by 'server-saturated' and 'generator-limited'" {
+    run campaign "$plans/stalls.yaml"
+    [ "$status" -eq 3 ] || { echo "$output"; false; }
+    jq -e '[.arms[1].refused[].check] | contains(["server-saturated", "generator-limited"])' "$result"
+}
+
+@test "other work on the server's CPU is refused by 'accounting'" {
+    cpu=$(taskset -cp $$ | sed -E 's/.*[:,-] ?([0-9]+)$/\1/')
+    taskset -c "$cpu" sh -c 'while :; do :; done' &
+    burner=$!
+    run campaign "$plans/crowded.yaml" --server-cpus "$cpu"
+    kill "$burner"
+    [ "$status" -eq 3 ] || { echo "$output"; false; }
+    jq -e '[.arms[].refused[].check] | index("accounting") != null' "$result"
+}
+
+@test "a server that others visit is refused by 'counts'" {
+    port=$((20000 + RANDOM % 10000))
+    sed "s/PORT/$port/" "$plans/visited.yaml" >"$BATS_TEST_TMPDIR/visited.yaml"
+    while :; do "$TLSCOST" load --count 50 --concurrency 4 --tickets 2 "127.0.0.1:$port" >/dev/null 2>&1 || sleep 0.01; done &
+    visitor=$!
+    run campaign "$BATS_TEST_TMPDIR/visited.yaml"
+    kill "$visitor"
+    [ "$status" -eq 3 ] || { echo "$output"; false; }
+    jq -e '[.arms[1].refused[].check] | index("counts") != null' "$result"
+}
+
 @test "an arm that the stack cannot serve is refused by name before anything runs" {
     sed 's/certificate: ed25519/stack: no-such-stack/' "$plans/good.yaml" >"$BATS_TEST_TMPDIR/none.yaml"
     run campaign "$BATS_TEST_TMPDIR/none.yaml"
