@@ -215,6 +215,7 @@ struct summary {
     double worst_gain, control_drift, negative_control;
     size_t limited, refused_samples;
     json_t *reasons; // why the campaign is refused
+    bool baseline_accepted;
 };
 
 static bool must_not_differ(const struct tlc_plan *plan, size_t arm)
@@ -245,9 +246,12 @@ static json_t *arm_json(struct summary *summary, size_t index)
     summary->refused_samples += arm->total - arm->accepted;
     double lost = arm->total ? (double)(arm->total - arm->accepted) / (double)arm->total : 1;
     bool accepted = arm->accepted && lost <= plan->limits.refused_samples && !limited;
+    // Nothing is divided by a baseline that has no figure itself.
+    if (index == 0)
+        summary->baseline_accepted = accepted;
     struct ratio cost = {{NAN, NAN, NAN, 0}, {NAN, NAN, NAN, 0}}, rate = cost;
     const char *verdict = index ? "no-claim" : "baseline";
-    if (index && accepted) {
+    if (index && accepted && summary->baseline_accepted) {
         cost = ratio_of(arm, &summary->arms[0], COST);
         rate = ratio_of(arm, &summary->arms[0], RATE);
         if (cost.at_95.n)

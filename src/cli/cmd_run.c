@@ -185,6 +185,26 @@ static enum tlc_status choose_output(const struct options *options, const char *
     return TLC_OK;
 }
 
+// Found out before minutes of measuring, not after.
+static enum tlc_status can_be_written(const char *path, struct tlc_error *error)
+{
+    struct stat found;
+    if (!stat(path, &found))
+        return S_ISREG(found.st_mode)
+                   ? TLC_OK
+                   : tlc_fail(
+                         error, TLC_USAGE,
+                         "run: --output %s: not a file; name one that is a file or does not exist",
+                         path);
+    char folder[1024];
+    snprintf(folder, sizeof folder, "%s", path);
+    char *slash = strrchr(folder, '/');
+    if (slash)
+        slash[slash == folder] = '\0';
+    return access(slash ? folder : ".", W_OK) ? tlc_fail_errno(error, "run: --output %s", path)
+                                              : TLC_OK;
+}
+
 static bool reader_is_gone(int fd)
 {
     struct pollfd end = {.fd = fd};
@@ -291,6 +311,8 @@ int tlc_cmd_run(int argc, char **argv)
     enum tlc_status status = choose_output(&options, options.plan ? options.plan : "levers", output,
                                            sizeof output, &error);
     snprintf(journal, sizeof journal, "%s.journal", output);
+    if (status == TLC_OK)
+        status = can_be_written(output, &error);
     if (status == TLC_OK)
         status = read_plan(&options, journal, &plan, &error);
     if (status != TLC_OK)

@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,15 @@
 int tlc_report_error(const struct tlc_error *error)
 {
     fflush(stdout);
-    fprintf(stderr, "tlscost: %s\n", error->text);
+    // Names of files, plans and peers may hold terminal escapes (ECMA-48: C0, DEL, and C1 in
+    // UTF-8).
+    fputs("tlscost: ", stderr);
+    for (const unsigned char *at = (const unsigned char *)error->text; *at; at++) {
+        bool second = at[0] == 0xc2 && at[1] >= 0x80 && at[1] < 0xa0;
+        fputc(*at < ' ' || *at == 0x7f || second ? '?' : *at, stderr);
+        at += second;
+    }
+    fputc('\n', stderr);
     return error->status;
 }
 

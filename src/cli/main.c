@@ -1,5 +1,6 @@
 // tlscost: a table of subcommands.
 #include <argp.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -44,6 +45,15 @@ static void print_usage(FILE *to)
                 "3 figures refused by checks; 4 a claim crossed a gate; 130 interrupted.\n");
 }
 
+// A full disk must not pass for success. A reader that has gone is the command's own matter.
+static int end_output(int code)
+{
+    if ((fflush(stdout) == 0 && !ferror(stdout)) || errno == EPIPE)
+        return code;
+    fprintf(stderr, "tlscost: write the output: %s\n", strerror(errno));
+    return code ? code : TLC_ENVIRONMENT;
+}
+
 static int unknown_command(const char *name)
 {
     fprintf(stderr, "tlscost: '%s': no such command; commands are", name);
@@ -75,7 +85,7 @@ int main(int argc, char **argv)
         char full[64];
         snprintf(full, sizeof full, "tlscost %s", name);
         argv[1] = full;
-        return commands[i].run(argc - 1, argv + 1);
+        return end_output(commands[i].run(argc - 1, argv + 1));
     }
     return unknown_command(name);
 }

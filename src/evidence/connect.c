@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -47,6 +48,9 @@ static bool split(const char *address, char *host, size_t host_bytes, const char
     memcpy(host, start, count);
     host[count] = '\0';
     *port = colon + 1;
+    // getaddrinfo(3) takes a number above 65535 modulo 65536.
+    if (strspn(*port, "0123456789") == strlen(*port) && strtoul(*port, NULL, 10) > 65535)
+        return false;
     return true;
 }
 

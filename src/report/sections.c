@@ -161,6 +161,9 @@ static void write_status(struct writer *writer)
         paragraph(writer,
                   format(writer, "%zu of %zu samples were refused and have no part in any figure.",
                          model->refused_samples, model->samples));
+    else if (model->refused_arms)
+        paragraph(writer, format(writer, "The %zu samples passed every check of a single sample.",
+                                 model->samples));
     else
         paragraph(writer, format(writer, "All %zu samples passed every check.", model->samples));
 }

@@ -159,6 +159,24 @@ static void one_refused_sample_of_six_is_left_out(void **state)
     drop(&fixture);
 }
 
+static void nothing_is_divided_by_a_refused_baseline(void **state)
+{
+    (void)state;
+    struct fixture fixture;
+    make(&fixture, 1.1, 1.0);
+    for (unsigned block = 0; block < 2; block++)
+        json_array_set_new(fixture.samples, block * fixture.plan->arm_count,
+                           sample_of(fixture.plan, 0, block, 1, "errors"));
+    assert_int_equal(
+        tlc_campaign_summarise(fixture.result, fixture.plan, fixture.samples, &fixture.error),
+        TLC_REFUSED);
+    const json_t *json = arm_of(&fixture, "ed25519");
+    assert_true(json_is_true(json_object_get(json, "accepted")));
+    assert_true(json_is_null(json_object_get(json, "ratio")));
+    assert_string_equal(text(json, "verdict"), "no-claim");
+    drop(&fixture);
+}
+
 static void a_control_that_differs_refuses_the_campaign(void **state)
 {
     (void)state;
@@ -305,6 +323,7 @@ int main(void)
         cmocka_unit_test(drift_cancels_in_the_ratio),
         cmocka_unit_test(refused_samples_count_against_their_arm),
         cmocka_unit_test(one_refused_sample_of_six_is_left_out),
+        cmocka_unit_test(nothing_is_divided_by_a_refused_baseline),
         cmocka_unit_test(a_control_that_differs_refuses_the_campaign),
         cmocka_unit_test(a_drifting_control_refuses_the_campaign),
         cmocka_unit_test(a_claim_must_hold_over_all_arms),
