@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "base/monotonic.h"
 
 static enum tlc_status write_all(int fd, const void *bytes, size_t count, struct tlc_error *error)
 {
@@ -48,18 +49,11 @@ enum tlc_status tlc_message_send(int fd, const json_t *message, struct tlc_error
     return status;
 }
 
-static int64_t now_ms(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
-}
-
 // Waits until `fd` can be read; `deadline` < 0 waits without end.
 static enum tlc_status wait_readable(int fd, int64_t deadline, struct tlc_error *error)
 {
     for (;;) {
-        int64_t left = deadline < 0 ? -1 : deadline - now_ms();
+        int64_t left = deadline < 0 ? -1 : deadline - tlc_monotonic_ms();
         if (deadline >= 0 && left < 0)
             left = 0;
         struct pollfd waited = {.fd = fd, .events = POLLIN};
@@ -99,7 +93,7 @@ enum tlc_status tlc_message_receive(int fd, int timeout_ms, json_t **message,
                                     struct tlc_error *error)
 {
     *message = NULL;
-    int64_t deadline = timeout_ms < 0 ? -1 : now_ms() + timeout_ms;
+    int64_t deadline = timeout_ms < 0 ? -1 : tlc_monotonic_ms() + timeout_ms;
     uint8_t head[4];
     enum tlc_status status = read_all(fd, deadline, head, sizeof head, error);
     if (status != TLC_OK)

@@ -10,15 +10,9 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-static int64_t now_ms(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
-}
+#include "base/monotonic.h"
 
 const char *tlc_program_path(void)
 {
@@ -166,9 +160,9 @@ void tlc_process_stop(struct tlc_process *process, int grace_ms)
 {
     if (process->pid > 0) {
         pid_t group = process->pid;
-        int64_t deadline = now_ms() + grace_ms;
+        int64_t deadline = tlc_monotonic_ms() + grace_ms;
         kill(-group, SIGTERM);
-        while (tlc_process_alive(process, NULL) && now_ms() < deadline)
+        while (tlc_process_alive(process, NULL) && tlc_monotonic_ms() < deadline)
             poll(NULL, 0, 2);
         if (process->pid > 0) {
             kill(-group, SIGKILL);
@@ -189,7 +183,7 @@ static bool collect(int fd, int64_t deadline, char **text, size_t *used)
     *used = 0;
     *text = malloc(capacity);
     while (*text) {
-        int64_t left = deadline - now_ms();
+        int64_t left = deadline - tlc_monotonic_ms();
         struct pollfd waited = {.fd = fd, .events = POLLIN};
         int ready = poll(&waited, 1, left > 0 ? (int)left : 0);
         if (ready == 0)
@@ -240,7 +234,7 @@ enum tlc_status tlc_process_output(const char *const *arguments, int timeout_ms,
     }
     close(out[1]);
     size_t used;
-    bool whole = collect(out[0], now_ms() + timeout_ms, text, &used);
+    bool whole = collect(out[0], tlc_monotonic_ms() + timeout_ms, text, &used);
     close(out[0]);
     if (!whole)
         kill(-pid, SIGKILL);

@@ -55,14 +55,6 @@ static json_t *describe_stacks(const struct tlc_plan *plan)
     return stacks;
 }
 
-static void now_text(char *text, size_t capacity)
-{
-    time_t now = time(NULL);
-    struct tm parts;
-    gmtime_r(&now, &parts);
-    strftime(text, capacity, "%Y-%m-%dT%H:%M:%SZ", &parts);
-}
-
 // The journal's first line: all that a result needs besides its samples.
 static json_t *new_header(const struct tlc_campaign_options *options)
 {
@@ -276,10 +268,8 @@ static enum tlc_status open_journal(struct campaign *campaign, json_t **header,
 static enum tlc_status conclude(struct campaign *campaign, json_t *header, json_t **result,
                                 struct tlc_error *error)
 {
-    char finished[32];
-    now_text(finished, sizeof finished);
     *result = json_deep_copy(header);
-    json_object_set_new(*result, "finished", json_string(finished));
+    json_object_set_new(*result, "finished", tlc_result_now());
     json_object_set_new(json_object_get(*result, "setup"), "interrupted",
                         json_boolean(interrupted));
     enum tlc_status status =

@@ -12,15 +12,20 @@
 // Twelve digits keep every counter and time exactly enough and print 0.1 as 0.1.
 #define NUMBER_FORMAT JSON_REAL_PRECISION(12)
 
-json_t *tlc_result_new(const char *command, json_t *environment)
+json_t *tlc_result_now(void)
 {
-    char started[32];
+    char text[32];
     time_t now = time(NULL);
     struct tm fields;
     gmtime_r(&now, &fields);
-    strftime(started, sizeof started, "%Y-%m-%dT%H:%M:%SZ", &fields);
-    return json_pack("{s:s, s:s, s:s, s:o}", "schema", TLC_RESULT_SCHEMA, "command", command,
-                     "started", started, "environment", environment);
+    strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &fields);
+    return json_string(text);
+}
+
+json_t *tlc_result_new(const char *command, json_t *environment)
+{
+    return json_pack("{s:s, s:s, s:o, s:o}", "schema", TLC_RESULT_SCHEMA, "command", command,
+                     "started", tlc_result_now(), "environment", environment);
 }
 
 enum tlc_status tlc_result_write(const json_t *result, const char *path, struct tlc_error *error)

@@ -9,6 +9,8 @@
 
 #define TLC_RESULT_SCHEMA "https://tlscost.invalid/result/1"
 
+// The time of day as results tell it: ISO 8601 in UTC, to the second. The caller owns the reference.
+json_t *tlc_result_now(void);
 // A new document {schema, command, started, environment}; takes over the reference `environment`.
 json_t *tlc_result_new(const char *command, json_t *environment);
 // Writes the document to `path` atomically (temporary file, fsync, rename); "-" is standard output.
