@@ -20,7 +20,7 @@
 extern "C" {
 #endif
 
-#define TLC_STACK_ABI    1u
+#define TLC_STACK_ABI    2u
 #define TLC_STACK_SYMBOL "tlc_stack"
 
 enum tlc_stack_role { TLC_STACK_CLIENT, TLC_STACK_SERVER };
@@ -141,6 +141,28 @@ struct tlc_stack_evidence {
 struct tlc_stack_context;
 struct tlc_stack_connection;
 
+// Raw operations of the library's cryptography, for measuring them alone. An operation is named
+// after what it does, in small letters: "x25519-keygen", "x25519-derive", "mlkem-768-encapsulate",
+// "ecdsa-p256-sign", ...; docs/speed.md lists all names with their exact contract.
+struct tlc_stack_operation;
+
+struct tlc_stack_operations {
+    // The i-th name that this library can run, NULL past the end; asked from the library.
+    const char *(*name_at)(size_t index);
+    // Prepares keys and inputs, which no run includes; `provider` as in tlc_stack_config. NULL with
+    // `error` set when the library lacks the operation.
+    struct tlc_stack_operation *(*operation_new)(const char *name, const char *provider,
+                                                 struct tlc_stack_error *error);
+    // Does the operation `count` times and checks its result (a signature that verifies, two equal
+    // secrets) wherever the operation's contract says so. False with `error` set.
+    bool (*run)(struct tlc_stack_operation *operation, uint64_t count,
+                struct tlc_stack_error *error);
+    // The provider that really serves the operation, as the library names it; "" when it does not
+    // tell. Owned by the operation.
+    const char *(*provider)(struct tlc_stack_operation *operation);
+    void (*operation_free)(struct tlc_stack_operation *operation); // NULL is allowed
+};
+
 struct tlc_stack {
     uint32_t abi;         // TLC_STACK_ABI
     uint32_t table_bytes; // sizeof(struct tlc_stack) at the plug-in's build
@@ -208,6 +230,8 @@ struct tlc_stack {
     bool (*ticket_keys_replace)(struct tlc_stack_context *context,
                                 const struct tlc_ticket_key *keys, size_t count,
                                 struct tlc_stack_error *error);
+
+    const struct tlc_stack_operations *operations; // NULL: none can be run
 };
 
 #ifdef __cplusplus

@@ -91,15 +91,24 @@ static void conclude_arm(json_t *arm, double holm)
     json_object_set_new(arm, "detectable", finite_or_null(detectable_of(arm)));
 }
 
+// The arm that this one is divided by.
+static const json_t *divisor_of(const json_t *arms, const json_t *arm)
+{
+    const char *against = text_of(arm, "against");
+    for (size_t i = 1; *against && i < json_array_size(arms); i++)
+        if (!strcmp(text_of(json_array_get(arms, i), "name"), against))
+            return json_array_get(arms, i);
+    return json_array_get(arms, 0);
+}
+
 static bool judge_arms(json_t *arms)
 {
     size_t count = json_array_size(arms);
-    const json_t *baseline = json_array_get(arms, 0);
     double *p = calloc(count + 1, sizeof *p);
     bool whole = p != NULL;
     for (size_t i = 0; whole && i < count; i++) {
         json_t *arm = json_array_get(arms, i);
-        whole = judge_arm(arm, baseline, &p[i]);
+        whole = judge_arm(arm, divisor_of(arms, arm), &p[i]);
         // Controls are there to show nothing; they are no claims to be paid for.
         if (!strcmp(text_of(arm, "role"), "control"))
             p[i] = NAN;

@@ -26,12 +26,18 @@ bool tlc_campaign_interrupted(void)
     return interrupted != 0;
 }
 
+struct opened {
+    const struct tlc_workload_kind *kind;
+    struct tlc_workload *workload;
+};
+
 struct campaign {
     const struct tlc_campaign_options *options;
     const struct tlc_plan *plan;
-    const struct tlc_workload_kind *kind;
     struct tlc_workload_setup setup;
-    struct tlc_workload *workload;
+    struct opened *opened; // one a kind of workload that the plan has
+    size_t opened_count;
+    struct opened **of_arm;
     struct tlc_journal *journal;
     json_t *samples;            // finished ones
     struct tlc_stay *stays;     // facts of the block's stays, one an arm
@@ -111,8 +117,9 @@ static void prepare_arm(struct campaign *campaign, size_t arm, unsigned block)
 {
     struct tlc_sample *sample = &campaign->running[arm];
     struct tlc_error why = {0};
+    struct opened *opened = campaign->of_arm[arm];
     tlc_sample_begin(sample, campaign->plan, arm, block);
-    if (campaign->kind->prepare(campaign->workload, arm, &sample->evidence, &why) != TLC_OK)
+    if (opened->kind->prepare(opened->workload, arm, &sample->evidence, &why) != TLC_OK)
         snprintf(sample->failure, sizeof sample->failure, "%.511s", why.text);
     tell(campaign, block, campaign->plan->arms[arm].name);
 }
@@ -134,9 +141,11 @@ static void run_slice(struct campaign *campaign, size_t arm, unsigned round, siz
     if (sample->failure[0])
         return;
     settle_pause(campaign->plan->schedule.settle_us);
+    const struct opened *opened = campaign->of_arm[arm];
+    const struct tlc_schedule *schedule = &campaign->plan->schedule;
     enum tlc_status status =
-        campaign->kind->slice(campaign->workload, arm, campaign->plan->schedule.slice_us, 0,
-                              campaign->plan->arms[arm].concurrency, &slice, &why);
+        opened->kind->slice(opened->workload, arm, schedule->count ? 0 : schedule->slice_us,
+                            schedule->count, campaign->plan->arms[arm].concurrency, &slice, &why);
     if (status == TLC_OK)
         status = tlc_sample_add(sample, round, position, &slice, &why);
     if (status != TLC_OK)
@@ -152,11 +161,12 @@ static void run_doubled(struct campaign *campaign, size_t arm)
     struct tlc_sample *sample = &campaign->running[arm];
     struct tlc_slice slice = {0};
     struct tlc_error why = {0};
+    const struct opened *opened = campaign->of_arm[arm];
     campaign->slices_done++;
-    if (sample->failure[0])
+    if (sample->failure[0] || !opened->kind->concurrent)
         return;
-    if (campaign->kind->slice(campaign->workload, arm, campaign->plan->schedule.slice_us, 0,
-                              2 * campaign->plan->arms[arm].concurrency, &slice, &why) == TLC_OK &&
+    if (opened->kind->slice(opened->workload, arm, campaign->plan->schedule.slice_us, 0,
+                            2 * campaign->plan->arms[arm].concurrency, &slice, &why) == TLC_OK &&
         slice.span_s > 0)
         sample->rate_doubled = (double)slice.handshakes / slice.span_s;
     tlc_slice_clear(&slice);
@@ -166,10 +176,11 @@ static void run_doubled(struct campaign *campaign, size_t arm)
 static void take_stay(struct campaign *campaign, size_t arm)
 {
     struct tlc_error why = {0};
+    const struct opened *opened = campaign->of_arm[arm];
     campaign->stays[arm] = (struct tlc_stay){0};
     campaign->stayed[arm] =
         campaign->running[arm].evidence &&
-        campaign->kind->stay(campaign->workload, arm, &campaign->stays[arm], &why) == TLC_OK;
+        opened->kind->stay(opened->workload, arm, &campaign->stays[arm], &why) == TLC_OK;
 }
 
 static enum tlc_status finish_sample(struct campaign *campaign, size_t arm, struct tlc_error *error)
@@ -212,7 +223,7 @@ static enum tlc_status run_block(struct campaign *campaign, unsigned block, stru
     for (size_t i = 0; i < plan->arm_count; i++) {
         if (!interrupted && status == TLC_OK)
             status = finish_sample(campaign, i, error);
-        campaign->kind->release(campaign->workload, i);
+        campaign->of_arm[i]->kind->release(campaign->of_arm[i]->workload, i);
         tlc_stay_clear(&campaign->stays[i]);
         tlc_sample_clear(&campaign->running[i]);
     }
@@ -280,12 +291,46 @@ static enum tlc_status conclude(struct campaign *campaign, json_t *header, json_
     return status;
 }
 
+static struct opened *opened_of(struct campaign *campaign, const struct tlc_workload_kind *kind)
+{
+    for (size_t i = 0; i < campaign->opened_count; i++)
+        if (campaign->opened[i].kind == kind)
+            return &campaign->opened[i];
+    campaign->opened[campaign->opened_count].kind = kind;
+    return &campaign->opened[campaign->opened_count++];
+}
+
+// Gives each arm its kind of workload, and has each kind check its arms.
+static enum tlc_status find_kinds(struct campaign *campaign, struct tlc_error *error)
+{
+    const struct tlc_plan *plan = campaign->plan;
+    for (size_t i = 0; i < plan->arm_count; i++) {
+        const struct tlc_workload_kind *kind = tlc_workload_kind(plan->arms[i].workload);
+        if (!kind)
+            return tlc_fail(error, TLC_USAGE, "arm '%s': workload '%s': not in this build",
+                            plan->arms[i].name, plan->arms[i].workload);
+        campaign->of_arm[i] = opened_of(campaign, kind);
+    }
+    enum tlc_status status = TLC_OK;
+    for (size_t i = 0; status == TLC_OK && i < campaign->opened_count; i++)
+        status = campaign->opened[i].kind->check(&campaign->setup, error);
+    return status;
+}
+
+static enum tlc_status open_workloads(struct campaign *campaign, struct tlc_error *error)
+{
+    enum tlc_status status = TLC_OK;
+    for (size_t i = 0; status == TLC_OK && i < campaign->opened_count; i++)
+        status =
+            campaign->opened[i].kind->open(&campaign->setup, &campaign->opened[i].workload, error);
+    return status;
+}
+
 enum tlc_status tlc_campaign_run(const struct tlc_campaign_options *options, json_t **result,
                                  struct tlc_error *error)
 {
     struct campaign campaign = {.options = options,
                                 .plan = options->plan,
-                                .kind = tlc_workload_kind(options->plan->workload),
                                 .setup = {.plan = options->plan,
                                           .work_directory = options->work_directory,
                                           .certificate_directory = options->certificate_directory,
@@ -293,23 +338,24 @@ enum tlc_status tlc_campaign_run(const struct tlc_campaign_options *options, jso
                                           .generator_cpus = options->generator_cpus}};
     json_t *header = NULL;
     *result = NULL;
-    if (!campaign.kind)
-        return tlc_fail(error, TLC_USAGE, "plan '%s': workload '%s': not in this build",
-                        options->plan->name, options->plan->workload);
     campaign.running = calloc(options->plan->arm_count, sizeof *campaign.running);
     campaign.stays = calloc(options->plan->arm_count, sizeof *campaign.stays);
     campaign.stayed = calloc(options->plan->arm_count, sizeof *campaign.stayed);
-    enum tlc_status status = campaign.running && campaign.stays && campaign.stayed
-                                 ? campaign.kind->check(&campaign.setup, error)
-                                 : tlc_fail(error, TLC_ENVIRONMENT, "campaign: out of memory");
+    campaign.of_arm = calloc(options->plan->arm_count, sizeof *campaign.of_arm);
+    campaign.opened = calloc(options->plan->arm_count, sizeof *campaign.opened);
+    bool whole =
+        campaign.running && campaign.stays && campaign.stayed && campaign.of_arm && campaign.opened;
+    enum tlc_status status = whole ? find_kinds(&campaign, error)
+                                   : tlc_fail(error, TLC_ENVIRONMENT, "campaign: out of memory");
     if (status == TLC_OK)
         status = open_journal(&campaign, &header, error);
     if (status == TLC_OK)
-        status = campaign.kind->open(&campaign.setup, &campaign.workload, error);
+        status = open_workloads(&campaign, error);
     if (status == TLC_OK)
         status = run_blocks(&campaign, error);
-    if (campaign.workload)
-        campaign.kind->close(campaign.workload);
+    for (size_t i = 0; i < campaign.opened_count; i++)
+        if (campaign.opened[i].workload)
+            campaign.opened[i].kind->close(campaign.opened[i].workload);
     // Even a campaign that broke off tells what it had finished.
     if (header && json_array_size(campaign.samples)) {
         struct tlc_error summary = {0};
@@ -326,5 +372,7 @@ enum tlc_status tlc_campaign_run(const struct tlc_campaign_options *options, jso
     free(campaign.running);
     free(campaign.stays);
     free(campaign.stayed);
+    free(campaign.of_arm);
+    free(campaign.opened);
     return status;
 }

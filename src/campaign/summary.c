@@ -16,6 +16,9 @@ struct arm_samples {
     json_t *samples; // array of references
     double cost[MAX_BLOCKS], rate[MAX_BLOCKS], gain[MAX_BLOCKS];
     size_t accepted, gains, total;
+    double gain_median;
+    bool limited; // held back by the generator
+    bool figures; // whether the arm has any
 };
 
 static double number_of(const json_t *object, const char *key)
@@ -215,7 +218,6 @@ struct summary {
     double worst_gain, control_drift, negative_control;
     size_t limited, refused_samples;
     json_t *reasons; // why the campaign is refused
-    bool baseline_accepted;
 };
 
 static bool must_not_differ(const struct tlc_plan *plan, size_t arm)
@@ -234,26 +236,32 @@ static double distance_from_one(struct tlc_interval ratio)
     return fmax(0, fmax(ratio.low - 1, 1 / ratio.high - 1));
 }
 
+// Whether the arm has figures, before any is divided by another.
+static void judge_samples(struct summary *summary, size_t index)
+{
+    const struct tlc_limits *limits = &summary->plan->limits;
+    struct arm_samples *arm = &summary->arms[index];
+    arm->limited = generator_limited(arm, limits, &arm->gain_median);
+    if (isfinite(arm->gain_median) && !(arm->gain_median <= summary->worst_gain))
+        summary->worst_gain = arm->gain_median;
+    summary->limited += arm->limited;
+    summary->refused_samples += arm->total - arm->accepted;
+    double lost = arm->total ? (double)(arm->total - arm->accepted) / (double)arm->total : 1;
+    arm->figures = arm->accepted && lost <= limits->refused_samples && !arm->limited;
+}
+
 static json_t *arm_json(struct summary *summary, size_t index)
 {
     const struct tlc_plan *plan = summary->plan;
     const struct arm_samples *arm = &summary->arms[index];
-    double gain;
-    bool limited = generator_limited(arm, &plan->limits, &gain);
-    if (isfinite(gain) && !(gain <= summary->worst_gain))
-        summary->worst_gain = gain;
-    summary->limited += limited;
-    summary->refused_samples += arm->total - arm->accepted;
-    double lost = arm->total ? (double)(arm->total - arm->accepted) / (double)arm->total : 1;
-    bool accepted = arm->accepted && lost <= plan->limits.refused_samples && !limited;
-    // Nothing is divided by a baseline that has no figure itself.
-    if (index == 0)
-        summary->baseline_accepted = accepted;
+    size_t against = tlc_plan_against(plan, index);
+    bool limited = arm->limited, accepted = arm->figures;
     struct ratio cost = {{NAN, NAN, NAN, 0}, {NAN, NAN, NAN, 0}}, rate = cost;
     const char *verdict = index ? "no-claim" : "baseline";
-    if (index && accepted && summary->baseline_accepted) {
-        cost = ratio_of(arm, &summary->arms[0], COST);
-        rate = ratio_of(arm, &summary->arms[0], RATE);
+    // Nothing is divided by an arm that has no figure itself.
+    if (index && accepted && summary->arms[against].figures) {
+        cost = ratio_of(arm, &summary->arms[against], COST);
+        rate = ratio_of(arm, &summary->arms[against], RATE);
         if (cost.at_95.n)
             verdict = tlc_verdict_name(tlc_verdict_of(cost.at_95, cost.at_90, plan->limits.margin));
     }
@@ -266,14 +274,15 @@ static json_t *arm_json(struct summary *summary, size_t index)
                          arm->total - arm->accepted, arm->total,
                          limited ? ", and its rate rises with more concurrency" : ""));
     return json_pack(
-        "{s:s, s:s?, s:s, s:b, s:o, s:o, s:o, s:o, s:o, s:s, s:I, s:o, s:O}", "name",
+        "{s:s, s:s?, s:s, s:s?, s:b, s:o, s:o, s:o, s:o, s:o, s:s, s:I, s:o, s:O}", "name",
         plan->arms[index].name, "lever", plan->arms[index].lever, "role", role_of(plan, index),
-        "accepted", accepted, "refused", refusals_of(arm, limited), "cost_us",
+        "against", against ? plan->arms[against].name : NULL, "accepted", accepted, "refused",
+        refusals_of(arm, limited), "cost_us",
         accepted ? interval_json(positive_interval(arm->cost, arm->accepted)) : json_null(), "rate",
         accepted ? interval_json(positive_interval(arm->rate, arm->accepted)) : json_null(),
         "ratio", interval_json(cost.at_95), "rate_ratio", interval_json(rate.at_95), "verdict",
-        verdict, "instances", (json_int_t)arm->accepted, "headroom_gain", finite_or_null(gain),
-        "samples", arm->samples);
+        verdict, "instances", (json_int_t)arm->accepted, "headroom_gain",
+        finite_or_null(arm->gain_median), "samples", arm->samples);
 }
 
 static double limit_of(const struct tlc_limits *limits, enum tlc_check check)
@@ -396,6 +405,8 @@ enum tlc_status tlc_campaign_summarise(json_t *result, const struct tlc_plan *pl
     for (size_t i = 0; i < plan->arm_count; i++)
         collect(samples, i, &summary.arms[i]);
     control_drift(&summary);
+    for (size_t i = 0; i < plan->arm_count; i++)
+        judge_samples(&summary, i);
     json_t *arms = json_array();
     for (size_t i = 0; i < plan->arm_count; i++)
         json_array_append_new(arms, arm_json(&summary, i));

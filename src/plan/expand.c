@@ -315,7 +315,10 @@ static enum tlc_status add_baseline(struct builder *builder)
         tlc_arm_clear(&arm);
         return out_of_memory(builder);
     }
-    enum tlc_status status = set_keys(builder, &arm, builder->raw->baseline, "baseline");
+    enum tlc_status status =
+        set_key(builder, &arm, TLC_KEY_WORKLOAD, builder->plan->workload, "workload");
+    if (!status)
+        status = set_keys(builder, &arm, builder->raw->baseline, "baseline");
     if (status) {
         tlc_arm_clear(&arm);
         return status;

@@ -33,16 +33,6 @@ static enum tlc_status check_texts(const struct tlc_document *document, struct t
     if (!*raw->question || strchr(raw->question, '\n'))
         return tlc_document_fail(document, "question", error,
                                  "a plan answers one question; write it as one sentence");
-    static const char *const workloads[] = {"network", "memory", "primitive"};
-    for (size_t i = 0; raw->workload && i < 3; i++)
-        if (!strcmp(raw->workload, workloads[i]))
-            return TLC_OK;
-    char hint[128];
-    if (raw->workload)
-        return tlc_document_fail(
-            document, "workload", error,
-            "workload '%.64s' is unknown%s; write network, memory or primitive", raw->workload,
-            tlc_did_you_mean(raw->workload, workloads, 3, hint, sizeof hint));
     return TLC_OK;
 }
 
@@ -130,6 +120,44 @@ void tlc_plan_free(struct tlc_plan *plan)
     free(plan->workload);
     free(plan->file);
     free(plan);
+}
+
+// The one other arm that has `value` at `key` and is equal in all else but what it is divided by.
+static size_t twin_with(const struct tlc_plan *plan, size_t of, size_t key, const char *value)
+{
+    char text[1024];
+    for (size_t i = 0; i < plan->arm_count; i++) {
+        bool twin = i != of && (int)i != plan->control && (int)i != plan->fair_client;
+        for (size_t other = 0; twin && other < TLC_ARM_KEY_COUNT; other++)
+            twin = other == key || other == TLC_KEY_AGAINST ||
+                   tlc_arm_same(&plan->arms[i], &plan->arms[of], other);
+        tlc_setting_format(&tlc_arm_settings[key], &plan->arms[i], text, sizeof text);
+        if (twin && !strcmp(text, value))
+            return i;
+    }
+    return of;
+}
+
+size_t tlc_plan_against(const struct tlc_plan *plan, size_t arm)
+{
+    const char *against = plan->arms[arm].against;
+    if (!arm || !against || (int)arm == plan->control || (int)arm == plan->fair_client)
+        return 0;
+    for (size_t i = 0; i < plan->arm_count; i++)
+        if (!strcmp(plan->arms[i].name, against))
+            return i;
+    char key[64], value[1024];
+    const char *equals = strchr(against, '=');
+    if (!equals || (size_t)(equals - against) >= sizeof key)
+        return arm;
+    snprintf(key, sizeof key, "%.*s", (int)(equals - against), against);
+    const struct tlc_setting *setting = tlc_setting_named(tlc_arm_settings, TLC_ARM_KEY_COUNT, key);
+    if (!setting)
+        return arm;
+    tlc_setting_format(setting, &plan->arms[arm], value, sizeof value);
+    return strcmp(value, equals + 1)
+               ? twin_with(plan, arm, (size_t)(setting - tlc_arm_settings), equals + 1)
+               : 0;
 }
 
 const char *tlc_arm_key_at(size_t index)

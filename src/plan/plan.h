@@ -35,12 +35,20 @@ struct tlc_arm {
     unsigned timeout_us; // of one handshake, on the client's side
     char *instance; // "own": a server process of its own; "baseline": measured on the baseline's
     char *serve_options; // more options of `tlscost serve`, words parted by spaces; NULL: none
+    char *workload;      // what its slices run: "network", "memory", "primitive"
+    char *provider;      // of cryptography, by name or path, in the server's library; NULL: none
+    char *client_stack;  // plug-in of the client in memory; NULL: the arm's stack
+    char *client_auth;   // key type of the client's certificate; NULL: the client has none
+    char *side;          // whose CPU time is the cost in memory: "server", "client", "both"
+    char *operation;     // of a primitive arm, "x25519-keygen"; NULL: none
+    char *against;       // the arm it is divided by, see tlc_plan_against; NULL: the baseline
 };
 
 struct tlc_schedule {
     unsigned blocks; // fresh servers each; instances of an arm, the unit of inference (at least 6)
     unsigned rounds; // per block
     uint64_t slice_us;
+    uint64_t count;      // operations or handshakes a slice does instead of a time; 0: by time
     uint64_t warm_up_us; // per instance, before its first slice, not counted
     uint64_t settle_us;  // extra pause between slices; 0 by default: events decide
     unsigned bookends;   // 1: the baseline stands first and last in every round, the others turn
@@ -67,7 +75,8 @@ struct tlc_lever {
 };
 
 struct tlc_plan {
-    char *name, *question, *workload, *file;
+    char *name, *question, *file;
+    char *workload;           // of the arms that do not say their own
     struct tlc_lever *levers; // in the plan's order
     size_t lever_count;
     struct tlc_arm *arms; // arms[0] is the baseline
@@ -103,6 +112,11 @@ void tlc_plan_list_free(char **paths);
 // The value of an arm's key ("certificate", "workers", ...) as a plan spells it, in `text`. False
 // when the arm has no such key.
 bool tlc_arm_value(const struct tlc_arm *arm, const char *key, char *text, size_t bytes);
+// The index of the arm that `arm` is divided by: the one named by its key `against`, or for
+// "KEY=VALUE" the arm that differs from it in that key alone. 0, the baseline, when nothing is
+// asked or the arm has the value itself; its own index when no such arm exists (such a plan is
+// refused when it is read).
+size_t tlc_plan_against(const struct tlc_plan *plan, size_t arm);
 // The i-th key of an arm, in the order of docs/plan.md; NULL past the end.
 const char *tlc_arm_key_at(size_t index);
 

@@ -15,9 +15,14 @@ static bool tls12(const struct tlc_arm *arm)
     return is(arm->version, "TLSv1.2");
 }
 
+static bool of(const struct tlc_arm *arm, const char *workload)
+{
+    return is(arm->workload, workload);
+}
+
 static bool lean(const struct tlc_arm *arm)
 {
-    return is(arm->engine, "lean");
+    return is(arm->engine, "lean") && of(arm, "network");
 }
 
 static bool resumes(const struct tlc_arm *arm)
@@ -58,7 +63,7 @@ static bool lean_lacks_group(const struct tlc_arm *arm)
 
 static bool full_has_own_shares(const struct tlc_arm *arm)
 {
-    return !lean(arm) && !is(arm->share, "honest");
+    return of(arm, "network") && !lean(arm) && !is(arm->share, "honest");
 }
 
 static bool psk_is_tls13(const struct tlc_arm *arm)
@@ -126,6 +131,21 @@ static bool curve_is_not_offered(const struct tlc_arm *arm)
     return tls12(arm) && curve && !group_among(arm, &curve, 1);
 }
 
+static bool lean_has_no_certificate(const struct tlc_arm *arm)
+{
+    return lean(arm) && arm->client_auth;
+}
+
+static bool primitive_without_operation(const struct tlc_arm *arm)
+{
+    return of(arm, "primitive") && !arm->operation;
+}
+
+static bool operation_elsewhere(const struct tlc_arm *arm)
+{
+    return !of(arm, "primitive") && arm->operation;
+}
+
 static const struct rule {
     bool (*broken)(const struct tlc_arm *arm);
     const char *key; // whose line is named
@@ -157,6 +177,12 @@ static const struct rule {
     {curve_is_not_offered, "groups",
      "TLS 1.2 serves an ECDSA certificate only to clients that offer its curve; add it to the "
      "groups, for example X25519:P-256"},
+    {lean_has_no_certificate, "client_auth",
+     "engine lean has no client certificate; write engine: full, or client_auth: none"},
+    {primitive_without_operation, "operation",
+     "workload primitive runs one operation; write for example operation: x25519-keygen"},
+    {operation_elsewhere, "operation",
+     "only workload primitive runs an operation; write workload: primitive, or operation: none"},
 };
 
 static enum tlc_status fail_arm(const struct tlc_arm *arm, const struct tlc_document *document,
@@ -173,8 +199,9 @@ static enum tlc_status fail_arm(const struct tlc_arm *arm, const struct tlc_docu
 static bool is_of_server(enum tlc_arm_key key)
 {
     static const enum tlc_arm_key free_keys[] = {
-        TLC_KEY_RESUMPTION, TLC_KEY_RESUME_RATIO, TLC_KEY_ENGINE,  TLC_KEY_SHARE,   TLC_KEY_CLOSE,
-        TLC_KEY_BURN,       TLC_KEY_CONCURRENCY,  TLC_KEY_TIMEOUT, TLC_KEY_INSTANCE};
+        TLC_KEY_RESUMPTION, TLC_KEY_RESUME_RATIO, TLC_KEY_ENGINE,      TLC_KEY_SHARE,
+        TLC_KEY_CLOSE,      TLC_KEY_BURN,         TLC_KEY_CONCURRENCY, TLC_KEY_TIMEOUT,
+        TLC_KEY_INSTANCE,   TLC_KEY_AGAINST};
     for (size_t i = 0; i < sizeof free_keys / sizeof *free_keys; i++)
         if (key == free_keys[i])
             return false;
@@ -221,6 +248,11 @@ static enum tlc_status check_arm(const struct tlc_plan *plan, size_t index,
         return fail_arm(arm, document, origin, "concurrency",
                         "fewer connections than workers cannot keep the server busy; write a "
                         "concurrency of at least the workers, or checks: {server_busy: 0%}",
+                        error);
+    if (tlc_plan_against(plan, index) == index && index)
+        return fail_arm(arm, document, origin, "against",
+                        "no arm is called so, or differs in that key alone; write the name of "
+                        "another arm, KEY=VALUE, or baseline",
                         error);
     for (size_t i = 0; i < index; i++)
         if (!strcmp(plan->arms[i].name, arm->name))

@@ -12,6 +12,8 @@ static const char *const engines[] = {"lean", "full", NULL};
 static const char *const shares[] = {"honest", "reused", "cheap", NULL};
 static const char *const closes[] = {"reset", "fin", "close-notify", NULL};
 static const char *const instances[] = {"own", "baseline", NULL};
+static const char *const workloads[] = {"network", "memory", "primitive", NULL};
+static const char *const sides[] = {"server", "client", "both", NULL};
 
 #define AT(structure, field) #field, offsetof(struct structure, field)
 #define TEXT(key, reader, fallback, words, unset)                                                  \
@@ -58,12 +60,21 @@ const struct tlc_setting tlc_arm_settings[TLC_ARM_KEY_COUNT] = {
     TIME("timeout", tlc_arm, timeout_us, TLC_MEMBER_UNSIGNED, "10s", 10e3, 60e6),
     TEXT(instance, tlc_read_word, "own", instances, NULL),
     TEXT(serve_options, tlc_read_options, NULL, NULL, "none"),
+    TEXT(workload, tlc_read_word, "network", workloads, NULL),
+    TEXT(provider, tlc_read_visible, NULL, NULL, "none"),
+    TEXT(client_stack, tlc_read_other_stack, NULL, NULL, "same"),
+    TEXT(client_auth, tlc_read_client_certificate, NULL, NULL, "none"),
+    TEXT(side, tlc_read_word, "server", sides, NULL),
+    TEXT(operation, tlc_read_visible, NULL, NULL, "none"),
+    TEXT(against, tlc_read_visible, NULL, NULL, "baseline"),
 };
 
 const struct tlc_setting tlc_schedule_settings[TLC_SCHEDULE_KEY_COUNT] = {
     COUNT(tlc_schedule, blocks, "8", 6, 200), // 6: the least that give an interval at 95 %
     COUNT(tlc_schedule, rounds, "8", 1, 10000),
     TIME("slice", tlc_schedule, slice_us, TLC_MEMBER_UINT64, "100ms", 1e3, 60e6),
+    {"count", AT(tlc_schedule, count), TLC_MEMBER_UINT64, TLC_UNIT_NONE, tlc_read_count, "0", 0,
+     1e9, NULL, NULL},
     TIME("warm_up", tlc_schedule, warm_up_us, TLC_MEMBER_UINT64, "100ms", 0, 60e6),
     TIME("settle", tlc_schedule, settle_us, TLC_MEMBER_UINT64, "0ms", 0, 10e6),
     {"bookends", AT(tlc_schedule, bookends), TLC_MEMBER_UNSIGNED, TLC_UNIT_SWITCH, tlc_read_switch,
@@ -204,10 +215,17 @@ static bool number_from_json(const struct tlc_setting *setting, const json_t *va
 bool tlc_settings_from_json(const struct tlc_setting *settings, size_t count, const json_t *json,
                             void *base, char *why, size_t bytes)
 {
+    if (!json_is_object(json)) {
+        snprintf(why, bytes, "%s and others: missing", settings->member);
+        return false;
+    }
     for (size_t i = 0; i < count; i++) {
         const struct tlc_setting *setting = &settings[i];
         const json_t *value = json_object_get(json, setting->member);
-        if (setting->type == TLC_MEMBER_TEXT) {
+        if (!value) {
+            if (setting->fallback && !setting->read(setting, setting->fallback, base, why, bytes))
+                return false;
+        } else if (setting->type == TLC_MEMBER_TEXT) {
             const char *text = json_is_null(value) ? setting->unset : json_string_value(value);
             if (!text) {
                 snprintf(why, bytes, "%s: missing or not text", setting->member);

@@ -26,11 +26,19 @@
     X(CONCURRENCY, "concurrency")                                                                  \
     X(TIMEOUT, "timeout")                                                                          \
     X(INSTANCE, "instance")                                                                        \
-    X(SERVE_OPTIONS, "serve_options")
+    X(SERVE_OPTIONS, "serve_options")                                                              \
+    X(WORKLOAD, "workload")                                                                        \
+    X(PROVIDER, "provider")                                                                        \
+    X(CLIENT_STACK, "client_stack")                                                                \
+    X(CLIENT_AUTH, "client_auth")                                                                  \
+    X(SIDE, "side")                                                                                \
+    X(OPERATION, "operation")                                                                      \
+    X(AGAINST, "against")
 #define TLC_SCHEDULE_KEYS(X)                                                                       \
     X(BLOCKS, "blocks")                                                                            \
     X(ROUNDS, "rounds")                                                                            \
     X(SLICE, "slice")                                                                              \
+    X(COUNT, "count")                                                                              \
     X(WARM_UP, "warm_up")                                                                          \
     X(SETTLE, "settle")                                                                            \
     X(BOOKENDS, "bookends")
@@ -95,7 +103,8 @@ void tlc_setting_format(const struct tlc_setting *setting, const void *base, cha
 const struct tlc_setting *tlc_setting_named(const struct tlc_setting *settings, size_t count,
                                             const char *name);
 json_t *tlc_settings_to_json(const struct tlc_setting *settings, size_t count, const void *base);
-// Members of `json` into `base`; all must be there. False with `why`.
+// Members of `json` into `base`; one that is missing, as in a result of an earlier version, gets
+// its default. False with `why`.
 bool tlc_settings_from_json(const struct tlc_setting *settings, size_t count, const json_t *json,
                             void *base, char *why, size_t bytes);
 void tlc_settings_free(const struct tlc_setting *settings, size_t count, void *base);
@@ -107,7 +116,8 @@ void tlc_format_time(uint64_t us, char *text, size_t bytes); // "80ms"
 // Readers (values.c).
 tlc_setting_reader tlc_read_word, tlc_read_identifier, tlc_read_certificate, tlc_read_groups,
     tlc_read_version, tlc_read_cipher, tlc_read_alpn, tlc_read_share, tlc_read_count,
-    tlc_read_tickets, tlc_read_time, tlc_read_options, tlc_read_switch;
+    tlc_read_tickets, tlc_read_time, tlc_read_options, tlc_read_switch, tlc_read_visible,
+    tlc_read_other_stack, tlc_read_client_certificate;
 
 // The word nearest to `word` by edit distance, NULL when none is near; for "did you mean".
 const char *tlc_nearest(const char *word, const char *const *words, size_t count);

@@ -232,6 +232,35 @@ bool tlc_read_options(const struct tlc_setting *setting, const char *text, void 
     return store_text(setting, text, base, why, bytes);
 }
 
+bool tlc_read_visible(const struct tlc_setting *setting, const char *text, void *base, char *why,
+                      size_t bytes)
+{
+    if (!strcmp(text, setting->unset))
+        return store_text(setting, NULL, base, why, bytes);
+    size_t visible = 0;
+    while (text[visible] >= ' ' && text[visible] < 0x7f)
+        visible++;
+    if (!visible || text[visible] || visible > 400 || *text == ' ')
+        return refuse(why, bytes,
+                      "%s '%.64s' is no name; write up to 400 visible characters, or %s",
+                      setting->name, text, setting->unset);
+    return store_text(setting, text, base, why, bytes);
+}
+
+bool tlc_read_other_stack(const struct tlc_setting *setting, const char *text, void *base,
+                          char *why, size_t bytes)
+{
+    return strcmp(text, setting->unset) ? tlc_read_identifier(setting, text, base, why, bytes)
+                                        : store_text(setting, NULL, base, why, bytes);
+}
+
+bool tlc_read_client_certificate(const struct tlc_setting *setting, const char *text, void *base,
+                                 char *why, size_t bytes)
+{
+    return strcmp(text, setting->unset) ? tlc_read_certificate(setting, text, base, why, bytes)
+                                        : store_text(setting, NULL, base, why, bytes);
+}
+
 // A finite number at the start of the text, *rest what follows it. False without one.
 static bool leading_number(const char *text, double *number, const char **rest)
 {

@@ -6,4 +6,8 @@
 
 extern const struct tlc_workload_kind tlc_workload_network;
 
+// Whether the arm of the plan asks for this kind.
+bool tlc_is_of_kind(const struct tlc_workload_setup *setup, size_t arm,
+                    const struct tlc_workload_kind *kind);
+
 #endif

@@ -100,6 +100,8 @@ static enum tlc_status network_check(const struct tlc_workload_setup *setup,
                                      struct tlc_error *error)
 {
     for (size_t i = 0; i < setup->plan->arm_count; i++) {
+        if (!tlc_is_of_kind(setup, i, &tlc_workload_network))
+            continue;
         enum tlc_status status = check_arm(&setup->plan->arms[i], error);
         if (status != TLC_OK)
             return status;
@@ -112,6 +114,8 @@ static enum tlc_status make_certificates(struct tlc_workload *workload, struct t
 {
     for (size_t i = 0; i < workload->arm_count; i++) {
         struct network_arm *state = &workload->arms[i];
+        if (!tlc_is_of_kind(workload->setup, i, &tlc_workload_network))
+            continue;
         snprintf(state->certificates, sizeof state->certificates, "%s/certs-%u",
                  workload->setup->certificate_directory, state->arm->intermediates);
         struct tlc_certs_options options = {.directory = state->certificates,
@@ -157,7 +161,8 @@ static enum tlc_status network_open(const struct tlc_workload_setup *setup,
         workload->arms[i].instance = strcmp(workload->arms[i].arm->instance, "baseline")
                                          ? &workload->arms[i].own
                                          : &workload->arms[0].own;
-        status = tlc_stack_load(setup->plan->arms[i].stack, &workload->arms[i].plugin, error);
+        if (tlc_is_of_kind(setup, i, &tlc_workload_network))
+            status = tlc_stack_load(setup->plan->arms[i].stack, &workload->arms[i].plugin, error);
     }
     if (status == TLC_OK)
         status = make_certificates(workload, error);
@@ -484,6 +489,7 @@ static void network_close(struct tlc_workload *workload)
 
 const struct tlc_workload_kind tlc_workload_network = {
     .name = "network",
+    .concurrent = true,
     .check = network_check,
     .open = network_open,
     .prepare = network_prepare,

@@ -13,6 +13,12 @@ const struct tlc_workload_kind *tlc_workload_kind(const char *name)
     return NULL;
 }
 
+bool tlc_is_of_kind(const struct tlc_workload_setup *setup, size_t arm,
+                    const struct tlc_workload_kind *kind)
+{
+    return !strcmp(setup->plan->arms[arm].workload, kind->name);
+}
+
 void tlc_slice_clear(struct tlc_slice *slice)
 {
     json_decref(slice->detail);

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "plan/plan.h"
 
+// A workload opened for a plan serves the plan's arms of its kind and leaves the others alone.
 struct tlc_workload_setup {
     const struct tlc_plan *plan;
     const char *work_directory;        // logs; exists, 0700
@@ -26,8 +27,9 @@ struct tlc_slice {
                       // microseconds not rounded
     double client_us; // CPU of the client side in the slice
     double burnt_us;  // server CPU burnt on purpose, by the server's own clock; part of cost_us
-    json_t
-        *detail; // what the workload wants kept: error kinds, negotiated counts, latencies; owned
+    // Error kinds, negotiated counts, latencies: a tlc_counters of generator/generator.h as JSON,
+    // or NULL; owned.
+    json_t *detail;
 };
 
 // Facts of one arm's stay in a block, taken over all its slices (see evidence/checks.h for their
@@ -43,6 +45,7 @@ struct tlc_workload; // state of one kind
 
 struct tlc_workload_kind {
     const char *name; // "network", "memory", "primitive"
+    bool concurrent;  // more concurrency might raise the rate: the headroom check applies
     // Refuses arms that cannot run, by name, before anything is started.
     enum tlc_status (*check)(const struct tlc_workload_setup *setup, struct tlc_error *error);
     enum tlc_status (*open)(const struct tlc_workload_setup *setup, struct tlc_workload **workload,

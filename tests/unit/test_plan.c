@@ -92,7 +92,8 @@ static void every_key_arrives(void **state)
     (void)state;
     struct tlc_plan *plan = read_file(TLC_TESTS_DIR "/fixtures/plans/everything.yaml");
     assert_names(plan, "baseline | control | ed25519 | rsa-2048 | workers=1 | workers=4 | "
-                       "ecdsa-p256+concurrency=64 | baseline again | on the baseline's server | tls-1.2");
+                       "ecdsa-p256+concurrency=64 | baseline again | on the baseline's server | "
+                       "tls-1.2 | in memory | key pair");
     const struct tlc_arm *arm = plan->arms;
     assert_string_equal(arm->groups, "X25519MLKEM768:secp256r1"); // the registry's names
     assert_string_equal(arm->version, "TLSv1.3");
@@ -108,10 +109,25 @@ static void every_key_arrives(void **state)
     assert_int_equal(arm->intermediates, 2);
     assert_int_equal(arm->burn_us, 15);
     assert_int_equal(arm->concurrency, 32);
-    static const struct tlc_schedule schedule = {7, 9, 50000, 40000, 1500, 1};
+    static const struct tlc_schedule schedule = {.blocks = 7,
+                                                 .rounds = 9,
+                                                 .slice_us = 50000,
+                                                 .count = 100,
+                                                 .warm_up_us = 40000,
+                                                 .settle_us = 1500,
+                                                 .bookends = 1};
     assert_memory_equal(&plan->schedule, &schedule, sizeof schedule);
     assert_string_equal(arm->instance, "own");
     assert_string_equal(arm_named(plan, "on the baseline's server")->instance, "baseline");
+    const struct tlc_arm *in_memory = arm_named(plan, "in memory");
+    assert_string_equal(in_memory->workload, "memory");
+    assert_string_equal(in_memory->client_stack, "openssl-3.6");
+    assert_string_equal(in_memory->client_auth, "rsa-2048");
+    assert_string_equal(in_memory->provider, "/opt/own.so");
+    assert_string_equal(in_memory->side, "both");
+    assert_string_equal(arm_named(plan, "key pair")->operation, "x25519-keygen");
+    assert_null(arm->operation);
+    assert_string_equal(arm->workload, "network");
     assert_near(plan->limits.generator_busy, 0.91);
     assert_near(plan->limits.server_busy, 0.92);
     assert_near(plan->limits.steal, 0.06);
@@ -121,6 +137,33 @@ static void every_key_arrives(void **state)
     assert_near(plan->limits.refused_samples, 0.30);
     assert_int_equal(plan->limits.errors, 4);
     assert_near(plan->limits.margin, 0.03);
+    tlc_plan_free(plan);
+}
+
+static size_t index_of(const struct tlc_plan *plan, const char *name)
+{
+    return (size_t)(arm_named(plan, name) - plan->arms);
+}
+
+static void an_arm_is_divided_by_what_it_names(void **state)
+{
+    (void)state;
+    struct tlc_plan *plan = parse("name: a\nquestion: q\n"
+                                  "baseline: {against: certificate=ecdsa-p256}\n"
+                                  "matrix:\n"
+                                  "  certificate: [ecdsa-p256, mldsa-65]\n"
+                                  "  groups: [X25519MLKEM768, X25519]\n"
+                                  "include:\n"
+                                  "  - {name: b, workers: 2, against: ecdsa-p256+X25519}\n"
+                                  "  - {name: c, workers: 4, against: baseline}\n");
+    size_t ecdsa = index_of(plan, "ecdsa-p256+X25519");
+    assert_int_equal(tlc_plan_against(plan, 0), 0);
+    assert_int_equal(tlc_plan_against(plan, index_of(plan, "control")), 0);
+    assert_int_equal(tlc_plan_against(plan, ecdsa), 0);
+    assert_int_equal(tlc_plan_against(plan, index_of(plan, "mldsa-65+X25519")), ecdsa);
+    assert_int_equal(tlc_plan_against(plan, index_of(plan, "mldsa-65+X25519MLKEM768")), 0);
+    assert_int_equal(tlc_plan_against(plan, index_of(plan, "b")), ecdsa);
+    assert_int_equal(tlc_plan_against(plan, index_of(plan, "c")), 0);
     tlc_plan_free(plan);
 }
 
@@ -340,6 +383,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(defaults),
         cmocka_unit_test(every_key_arrives),
+        cmocka_unit_test(an_arm_is_divided_by_what_it_names),
         cmocka_unit_test(levers_change_one_key),
         cmocka_unit_test(names_stay_unique_between_levers),
         cmocka_unit_test(matrix_is_the_product_without_the_baseline),
