@@ -10,6 +10,7 @@
 #include "evidence/checks.h"
 #include "evidence/probe.h"
 #include "generator/generator.h"
+#include "measure/cpu_events.h"
 #include "measure/proc.h"
 #include "stacks/loader.h"
 #include "workload/kinds.h"
@@ -19,7 +20,14 @@
 #include "workload/network_target.h"
 #include "workload/network_veth.h"
 
-enum { SETTLE_MS = 2000, NETWORKS = 2 };
+enum { SETTLE_MS = 2000 };
+enum network { LOOPBACK, VETH, VETH_UNSTEERED, NETWORKS };
+
+// What lies between server and client; there when an arm needs it.
+struct path {
+    struct tlc_veth *veth; // NULL: loopback
+    struct tlc_arm_generator generator;
+};
 
 // A server process and what is known of it: one for each arm, or the baseline's for several.
 struct instance {
@@ -44,9 +52,8 @@ struct network_arm {
 
 struct tlc_workload {
     const struct tlc_workload_setup *setup;
-    // By whether the arm's network is veth; each is there when an arm needs it.
-    struct tlc_arm_generator generators[NETWORKS];
-    struct tlc_veth *veth;
+    struct path paths[NETWORKS];
+    struct tlc_cpu_events *server_events, *generator_events; // NULL: not permitted
     struct network_arm *arms;
     size_t arm_count;
 };
@@ -69,43 +76,46 @@ static enum tlc_status make_certificates(struct tlc_workload *workload, struct t
     return TLC_OK;
 }
 
-static bool is_on_veth(const struct tlc_arm *arm)
+static enum network network_of(const struct tlc_arm *arm)
 {
-    return !strcmp(arm->network, "veth");
+    return !strcmp(arm->network, "veth")             ? VETH
+           : !strcmp(arm->network, "veth-unsteered") ? VETH_UNSTEERED
+                                                     : LOOPBACK;
 }
 
-static struct tlc_arm_generator *generator_of(struct tlc_workload *workload,
-                                              const struct network_arm *state)
+static struct path *path_of(struct tlc_workload *workload, const struct network_arm *state)
 {
-    return &workload->generators[is_on_veth(state->arm)];
+    return &workload->paths[network_of(state->arm)];
 }
 
-static enum tlc_status start_generator(struct tlc_workload *workload, bool veth,
-                                       struct tlc_error *error)
+static enum tlc_status open_path(struct tlc_workload *workload, enum network network,
+                                 struct tlc_error *error)
 {
     const struct tlc_workload_setup *setup = workload->setup;
-    const int *namespaces = veth ? workload->veth->namespaces[TLC_VETH_OF_CLIENT] : NULL;
+    struct path *path = &workload->paths[network];
+    enum tlc_status status = TLC_OK;
+    if (network == VETH)
+        status = tlc_veth_open(&setup->server_cpus, &setup->generator_cpus, &path->veth, error);
+    else if (network == VETH_UNSTEERED)
+        status = tlc_veth_open(NULL, NULL, &path->veth, error);
+    if (status != TLC_OK)
+        return status;
     char log[600];
-    snprintf(log, sizeof log, "%.500s/generator%s.log", setup->work_directory, veth ? "-veth" : "");
-    return tlc_arm_generator_start(&setup->generator_cpus, namespaces, log,
-                                   &workload->generators[veth], error);
+    snprintf(log, sizeof log, "%.500s/generator-%d.log", setup->work_directory, (int)network);
+    return tlc_arm_generator_start(&setup->generator_cpus,
+                                   path->veth ? path->veth->namespaces[TLC_VETH_OF_CLIENT] : NULL,
+                                   log, &path->generator, error);
 }
 
-// A generator for each network that an arm of this kind asks for, and the network itself.
-static enum tlc_status start_generators(struct tlc_workload *workload, struct tlc_error *error)
+// A network, with a generator in it, for each kind that an arm asks for.
+static enum tlc_status open_paths(struct tlc_workload *workload, struct tlc_error *error)
 {
-    const struct tlc_workload_setup *setup = workload->setup;
     enum tlc_status status = TLC_OK;
     for (size_t i = 0; status == TLC_OK && i < workload->arm_count; i++) {
-        bool veth = is_on_veth(&setup->plan->arms[i]);
-        if (!tlc_is_of_kind(setup, i, &tlc_workload_network) ||
-            workload->generators[veth].process.pid > 0)
-            continue;
-        if (veth)
-            status =
-                tlc_veth_open(&setup->server_cpus, &setup->generator_cpus, &workload->veth, error);
-        if (status == TLC_OK)
-            status = start_generator(workload, veth, error);
+        enum network network = network_of(workload->arms[i].arm);
+        if (tlc_is_of_kind(workload->setup, i, &tlc_workload_network) &&
+            workload->paths[network].generator.process.pid <= 0)
+            status = open_path(workload, network, error);
     }
     return status;
 }
@@ -120,7 +130,9 @@ static enum tlc_status network_open(const struct tlc_workload_setup *setup,
         return tlc_fail(error, TLC_ENVIRONMENT, "network workload: out of memory");
     workload->setup = setup;
     for (int i = 0; i < NETWORKS; i++)
-        workload->generators[i].process.control = -1;
+        workload->paths[i].generator.process.control = -1;
+    workload->server_events = tlc_cpu_events_open(&setup->server_cpus, NULL);
+    workload->generator_events = tlc_cpu_events_open(&setup->generator_cpus, NULL);
     workload->arm_count = setup->plan->arm_count;
     workload->arms = calloc(workload->arm_count, sizeof *workload->arms);
     enum tlc_status status =
@@ -139,7 +151,7 @@ static enum tlc_status network_open(const struct tlc_workload_setup *setup,
     if (status == TLC_OK)
         status = make_certificates(workload, error);
     if (status == TLC_OK)
-        status = start_generators(workload, error);
+        status = open_paths(workload, error);
     if (status != TLC_OK) {
         network_close(workload);
         return status;
@@ -161,8 +173,8 @@ static enum tlc_status prepare_target(struct tlc_workload *workload, size_t inde
     json_t *command = json_pack("{s:s, s:I, s:o}", "command", "prepare", "id", (json_int_t)index,
                                 "target", tlc_target_options_to_json(&target));
     json_t *answer;
-    status = tlc_arm_generator_ask(generator_of(workload, state), command, TLC_ANSWER_MARGIN_MS,
-                                   &answer, error);
+    status = tlc_arm_generator_ask(&path_of(workload, state)->generator, command,
+                                   TLC_ANSWER_MARGIN_MS, &answer, error);
     json_decref(answer);
     return status;
 }
@@ -175,7 +187,8 @@ static int make_socket(const void *veth, int domain, int type, int protocol)
 static enum tlc_status probe_arm(struct tlc_workload *workload, struct network_arm *state,
                                  json_t **evidence, struct tlc_error *error)
 {
-    const struct tlc_socket_maker inside = {make_socket, workload->veth};
+    const struct tlc_veth *veth = path_of(workload, state)->veth;
+    const struct tlc_socket_maker inside = {make_socket, veth};
     struct tlc_certs_pair pair = {0};
     uint16_t groups[TLC_ARM_GROUPS], cipher;
     size_t group_count;
@@ -197,7 +210,7 @@ static enum tlc_status probe_arm(struct tlc_workload *workload, struct network_a
         .server_name = "localhost",
         .alpn = state->arm->alpn ? alpn : NULL,
         .trust_pem = pair.ca_pem,
-        .socket = is_on_veth(state->arm) ? &inside : NULL,
+        .socket = veth ? &inside : NULL,
         .tickets_awaited = state->arm->tickets > 0 ? (unsigned)state->arm->tickets : 0,
     };
     status = tlc_probe(&options, evidence, error);
@@ -220,8 +233,8 @@ static enum tlc_status run_generator(struct tlc_workload *workload, size_t index
                   (int)concurrency, "keep_latencies", 1);
     json_t *answer;
     int timeout_ms = (int)(duration_us / 1000) + TLC_ANSWER_MARGIN_MS;
-    enum tlc_status status = tlc_arm_generator_ask(generator_of(workload, &workload->arms[index]),
-                                                   command, timeout_ms, &answer, error);
+    enum tlc_status status = tlc_arm_generator_ask(
+        &path_of(workload, &workload->arms[index])->generator, command, timeout_ms, &answer, error);
     if (status == TLC_OK)
         status = tlc_counters_from_json(json_object_get(answer, "counters"), counters, error);
     json_decref(answer);
@@ -294,21 +307,25 @@ static enum tlc_status network_slice(struct tlc_workload *workload, size_t arm,
         return tlc_fail(error, TLC_REFUSED, "arm '%s': its server has ended", state->arm->name);
     struct tlc_readings before, after;
     struct tlc_counters counters = {0};
-    const struct tlc_workload_setup *setup = workload->setup;
-    pid_t root = instance->server.process.pid;
+    struct tlc_observed observed = {
+        .server = instance->server.process.pid,
+        .apart = path_of(workload, state)->veth,
+        .server_cpus = &workload->setup->server_cpus,
+        .generator_cpus = &workload->setup->generator_cpus,
+        .server_events = workload->server_events,
+        .generator_events = workload->generator_events,
+    };
     uint64_t served = total_of(instance->counters, "handshakes");
     uint64_t burnt_ns = total_of(instance->counters, "burnt_ns");
     enum tlc_status status = set_burn(instance, state->arm->burn_us, error);
     if (status == TLC_OK)
-        status =
-            tlc_take_readings(root, &setup->server_cpus, &setup->generator_cpus, &before, error);
+        status = tlc_take_readings(&observed, &before, error);
     if (status == TLC_OK)
         status = run_generator(workload, arm, duration_us, count, concurrency, &counters, error);
     if (status == TLC_OK) {
         instance->answered += counters.started;
         settle(instance);
-        status =
-            tlc_take_readings(root, &setup->server_cpus, &setup->generator_cpus, &after, error);
+        status = tlc_take_readings(&observed, &after, error);
     }
     if (status == TLC_OK) {
         instance->dead = instance->dead || after.server_ns < before.server_ns;
@@ -352,12 +369,12 @@ static void network_release(struct tlc_workload *workload, size_t arm)
     if (!state->prepared)
         return;
     state->prepared = false;
-    if (generator_of(workload, state)->process.pid > 0 && state->instance->server.address[0]) {
+    if (path_of(workload, state)->generator.process.pid > 0 && state->instance->server.address[0]) {
         json_t *answer;
         struct tlc_error ignored;
         json_t *command = json_pack("{s:s, s:I}", "command", "release", "id", (json_int_t)arm);
-        if (tlc_arm_generator_ask(generator_of(workload, state), command, TLC_ANSWER_MARGIN_MS,
-                                  &answer, &ignored) == TLC_OK)
+        if (tlc_arm_generator_ask(&path_of(workload, state)->generator, command,
+                                  TLC_ANSWER_MARGIN_MS, &answer, &ignored) == TLC_OK)
             json_decref(answer);
     }
     leave_instance(state->instance);
@@ -377,10 +394,10 @@ static enum tlc_status join_instance(struct tlc_workload *workload, struct netwo
     instance->answered = 0;
     instance->dead = false;
     instance->burn_us = instance->arm->burn_us;
-    bool veth = is_on_veth(instance->arm);
+    const struct tlc_veth *veth = workload->paths[network_of(instance->arm)].veth;
     struct tlc_arm_place place = {
         .cpus = &workload->setup->server_cpus,
-        .namespaces = veth ? workload->veth->namespaces[TLC_VETH_OF_SERVER] : NULL,
+        .namespaces = veth ? veth->namespaces[TLC_VETH_OF_SERVER] : NULL,
         .listen = veth ? TLC_VETH_SERVER ":0" : "127.0.0.1:0",
     };
     return tlc_arm_server_start(instance->arm, workload->arms[host].certificates, &place, log,
@@ -437,9 +454,12 @@ static void network_close(struct tlc_workload *workload)
         return;
     for (size_t i = 0; workload->arms && i < workload->arm_count; i++)
         network_release(workload, i);
-    for (int i = 0; i < NETWORKS; i++)
-        tlc_arm_generator_stop(&workload->generators[i]);
-    tlc_veth_close(workload->veth);
+    for (int i = 0; i < NETWORKS; i++) {
+        tlc_arm_generator_stop(&workload->paths[i].generator);
+        tlc_veth_close(workload->paths[i].veth);
+    }
+    tlc_cpu_events_close(workload->server_events);
+    tlc_cpu_events_close(workload->generator_events);
     free(workload->arms);
     free(workload);
 }

@@ -104,7 +104,7 @@ static size_t ask_child(void (*task)(const void *of, int answer), const void *of
 // --- making the two sides ---
 
 struct request {
-    char masks[2][MASK_BYTES];   // CPUs of each side, as the kernel writes them
+    char masks[2][MASK_BYTES];   // CPUs of each side, as the kernel writes them; "0": no steering
     char backlog[32], ports[64]; // the machine's own somaxconn and range of ports; empty: unknown
 };
 
@@ -154,7 +154,7 @@ static bool enter_user_space(struct making *making)
 // Links that are made in the namespace from now on steer to the CPUs; since Linux 6.3.
 static bool steer_new_links(const char *mask)
 {
-    return write_file("/proc/sys/net/core/rps_default_mask", mask) == 0;
+    return !strcmp(mask, "0") || write_file("/proc/sys/net/core/rps_default_mask", mask) == 0;
 }
 
 // The queue's own file, in a /sys that shows this namespace. Only root may write it.
@@ -243,6 +243,13 @@ static void read_own(const char *path, char *text, size_t capacity)
         close(fd);
 }
 
+static void mask_of(const cpu_set_t *cpus, char *mask)
+{
+    cpu_set_t none;
+    CPU_ZERO(&none);
+    tlc_mask_format(cpus ? cpus : &none, mask, MASK_BYTES);
+}
+
 enum tlc_status tlc_veth_open(const cpu_set_t *server_cpus, const cpu_set_t *client_cpus,
                               struct tlc_veth **opened, struct tlc_error *error)
 {
@@ -252,8 +259,8 @@ enum tlc_status tlc_veth_open(const cpu_set_t *server_cpus, const cpu_set_t *cli
     struct tlc_veth *veth = calloc(1, sizeof *veth);
     if (!veth)
         return tlc_fail(error, TLC_ENVIRONMENT, "network veth: out of memory");
-    tlc_mask_format(server_cpus, request.masks[TLC_VETH_OF_SERVER], MASK_BYTES);
-    tlc_mask_format(client_cpus, request.masks[TLC_VETH_OF_CLIENT], MASK_BYTES);
+    mask_of(server_cpus, request.masks[TLC_VETH_OF_SERVER]);
+    mask_of(client_cpus, request.masks[TLC_VETH_OF_CLIENT]);
     read_own("/proc/sys/net/core/somaxconn", request.backlog, sizeof request.backlog);
     read_own("/proc/sys/net/ipv4/ip_local_port_range", request.ports, sizeof request.ports);
     if (ask_child(make_and_answer, &request, words, spaces) < LEAST_SIDES) {

@@ -1,8 +1,8 @@
 // Two network namespaces joined by a veth pair: a server's side and a client's side, each with its
 // receive work steered to its own CPUs (receive packet steering, the kernel's
-// Documentation/networking/scaling.rst). They have no names: descriptors and the processes inside
-// hold them, and when the last of these ends, however it ends, the kernel removes them. Private to
-// the room.
+// Documentation/networking/scaling.rst) or, unsteered, left to the sender's CPU as on loopback.
+// They have no names: descriptors and the processes inside hold them, and when the last of these
+// ends, however it ends, the kernel removes them. Private to the room.
 #ifndef TLC_WORKLOAD_NETWORK_VETH_H
 #define TLC_WORKLOAD_NETWORK_VETH_H
 
@@ -21,7 +21,8 @@ struct tlc_veth {
     int namespaces[2][3]; // by enum tlc_veth_side
 };
 
-// TLC_ENVIRONMENT where the kernel does not permit it, with what is needed.
+// No steering without CPUs (both NULL). TLC_ENVIRONMENT where the kernel does not permit it, with
+// what is needed.
 enum tlc_status tlc_veth_open(const cpu_set_t *server_cpus, const cpu_set_t *client_cpus,
                               struct tlc_veth **veth, struct tlc_error *error) TLC_CHECKED;
 // As socket(2), on the client's side: a socket stays in the namespace that it was made in.
