@@ -94,6 +94,7 @@ static void a_small_vm_is_described(void **state)
     assert_string_equal(json_string_value(json_object_get(machine, "distribution")),
                         "Debian GNU/Linux 12 (bookworm)");
     assert_string_equal(json_string_value(json_object_get(machine, "clock_source")), "kvm-clock");
+    assert_string_equal(json_string_value(json_object_get(machine, "cpu_accounting")), "tick");
     assert_int_equal(json_integer_value(json_object_get(machine, "somaxconn")), 4096);
     json_t *ports = json_object_get(machine, "port_range");
     assert_int_equal(json_integer_value(json_array_get(ports, 0)), 32768);
