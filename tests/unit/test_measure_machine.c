@@ -157,9 +157,10 @@ static void what_is_not_told_is_null(void **state)
 {
     (void)state;
     static const char *const names[] = {
-        "cpu_model",    "cpus",         "cores",     "smt",          "governor",    "boost",
-        "hypervisor",   "virtual",      "kernel",    "architecture", "fd_limit",    "distribution",
-        "memory_bytes", "clock_source", "somaxconn", "port_range",   "load_average"};
+        "cpu_model", "cpus",         "cores",        "smt",          "governor",
+        "boost",     "hypervisor",   "virtual",      "kernel",       "architecture",
+        "fd_limit",  "distribution", "memory_bytes", "clock_source", "cpu_accounting",
+        "somaxconn", "port_range",   "load_average"};
     json_t *machine = tlc_machine_describe_at(root);
     assert_int_equal(json_object_size(machine), sizeof names / sizeof *names + 1);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
