@@ -42,6 +42,7 @@ struct tlc_arm {
     char *side;          // whose CPU time is the cost in memory: "server", "client", "both"
     char *operation;     // of a primitive arm, "x25519-keygen"; NULL: none
     char *against;       // the arm it is divided by, see tlc_plan_against; NULL: the baseline
+    char *network;       // between server and client: "loopback", "veth", "veth-unsteered"
 };
 
 struct tlc_schedule {

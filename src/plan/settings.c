@@ -13,6 +13,7 @@ static const char *const shares[] = {"honest", "reused", "cheap", NULL};
 static const char *const closes[] = {"reset", "fin", "close-notify", NULL};
 static const char *const instances[] = {"own", "baseline", NULL};
 static const char *const workloads[] = {"network", "memory", "primitive", NULL};
+static const char *const networks[] = {"loopback", "veth", "veth-unsteered", NULL};
 static const char *const sides[] = {"server", "client", "both", NULL};
 
 #define AT(structure, field) #field, offsetof(struct structure, field)
@@ -67,6 +68,7 @@ const struct tlc_setting tlc_arm_settings[TLC_ARM_KEY_COUNT] = {
     TEXT(side, tlc_read_word, "server", sides, NULL),
     TEXT(operation, tlc_read_visible, NULL, NULL, "none"),
     TEXT(against, tlc_read_visible, NULL, NULL, "baseline"),
+    TEXT(network, tlc_read_word, "loopback", networks, NULL),
 };
 
 const struct tlc_setting tlc_schedule_settings[TLC_SCHEDULE_KEY_COUNT] = {

@@ -33,7 +33,8 @@
     X(CLIENT_AUTH, "client_auth")                                                                  \
     X(SIDE, "side")                                                                                \
     X(OPERATION, "operation")                                                                      \
-    X(AGAINST, "against")
+    X(AGAINST, "against")                                                                          \
+    X(NETWORK, "network")
 #define TLC_SCHEDULE_KEYS(X)                                                                       \
     X(BLOCKS, "blocks")                                                                            \
     X(ROUNDS, "rounds")                                                                            \

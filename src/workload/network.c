@@ -10,14 +10,24 @@
 #include "evidence/checks.h"
 #include "evidence/probe.h"
 #include "generator/generator.h"
+#include "measure/cpu_events.h"
 #include "measure/proc.h"
 #include "stacks/loader.h"
 #include "workload/kinds.h"
 #include "workload/network_accounting.h"
+#include "workload/network_generator.h"
 #include "workload/network_server.h"
 #include "workload/network_target.h"
+#include "workload/network_veth.h"
 
-enum { SETTLE_MS = 2000, ANSWER_MARGIN_MS = 15000 };
+enum { SETTLE_MS = 2000 };
+enum network { LOOPBACK, VETH, VETH_UNSTEERED, NETWORKS };
+
+// What lies between server and client; there when an arm needs it.
+struct path {
+    struct tlc_veth *veth; // NULL: loopback
+    struct tlc_arm_generator generator;
+};
 
 // A server process and what is known of it: one for each arm, or the baseline's for several.
 struct instance {
@@ -42,72 +52,11 @@ struct network_arm {
 
 struct tlc_workload {
     const struct tlc_workload_setup *setup;
-    struct tlc_process generator;
+    struct path paths[NETWORKS];
+    struct tlc_cpu_events *server_events, *generator_events; // NULL: not permitted
     struct network_arm *arms;
     size_t arm_count;
 };
-
-static enum tlc_status require(const struct tlc_arm *arm, const struct tlc_stack_plugin *plugin,
-                               enum tlc_stack_feature kind, uint16_t code, struct tlc_error *error)
-{
-    struct tlc_stack_error why = {{0}};
-    if (plugin->stack->supports(kind, code, &why))
-        return TLC_OK;
-    return tlc_fail(error, TLC_ENVIRONMENT, "arm '%s': stack %s: %s", arm->name, plugin->id,
-                    why.text[0] ? why.text : "does not support what the arm asks for");
-}
-
-static uint16_t signature_of_certificate(const char *certificate)
-{
-    static const struct {
-        const char *certificate;
-        uint16_t scheme;
-    } schemes[] = {{"ecdsa-p256", 0x0403}, {"ecdsa-p384", 0x0503}, {"ed25519", 0x0807},
-                   {"mldsa-44", 0x0904},   {"mldsa-65", 0x0905},   {"mldsa-87", 0x0906}};
-    for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++)
-        if (!strcmp(schemes[i].certificate, certificate))
-            return schemes[i].scheme;
-    return 0x0804; // rsa_pss_rsae_sha256 for every RSA key
-}
-
-static enum tlc_status check_arm(const struct tlc_arm *arm, struct tlc_error *error)
-{
-    const struct tlc_stack_plugin *plugin;
-    uint16_t groups[TLC_ARM_GROUPS], cipher;
-    size_t count;
-    enum tlc_status status = tlc_stack_load(arm->stack, &plugin, error);
-    if (status == TLC_OK)
-        status = tlc_arm_codes(arm, groups, &count, &cipher, error);
-    if (status == TLC_OK)
-        status = require(arm, plugin, TLC_FEATURE_VERSION, tlc_code(TLC_NAME_VERSION, arm->version),
-                         error);
-    for (size_t i = 0; status == TLC_OK && i < count; i++)
-        status = require(arm, plugin, TLC_FEATURE_GROUP, groups[i], error);
-    if (status == TLC_OK && cipher)
-        status = require(arm, plugin, TLC_FEATURE_CIPHER, cipher, error);
-    if (status == TLC_OK)
-        status = require(arm, plugin, TLC_FEATURE_SIGNATURE,
-                         signature_of_certificate(arm->certificate), error);
-    if (status == TLC_OK && !strncmp(arm->resumption, "psk_", 4))
-        status = require(arm, plugin, TLC_FEATURE_PSK_MODE, !strcmp(arm->resumption, "psk_dhe_ke"),
-                         error);
-    if (status == TLC_OK && !strcmp(arm->resumption, "session-id"))
-        status = require(arm, plugin, TLC_FEATURE_TICKETS, TLC_TICKETS_STATEFUL, error);
-    return status;
-}
-
-static enum tlc_status network_check(const struct tlc_workload_setup *setup,
-                                     struct tlc_error *error)
-{
-    for (size_t i = 0; i < setup->plan->arm_count; i++) {
-        if (!tlc_is_of_kind(setup, i, &tlc_workload_network))
-            continue;
-        enum tlc_status status = check_arm(&setup->plan->arms[i], error);
-        if (status != TLC_OK)
-            return status;
-    }
-    return TLC_OK;
-}
 
 // Makes the certificates of all arms before anything is measured.
 static enum tlc_status make_certificates(struct tlc_workload *workload, struct tlc_error *error)
@@ -127,16 +76,48 @@ static enum tlc_status make_certificates(struct tlc_workload *workload, struct t
     return TLC_OK;
 }
 
-static enum tlc_status start_generator(struct tlc_workload *workload, struct tlc_error *error)
+static enum network network_of(const struct tlc_arm *arm)
 {
+    return !strcmp(arm->network, "veth")             ? VETH
+           : !strcmp(arm->network, "veth-unsteered") ? VETH_UNSTEERED
+                                                     : LOOPBACK;
+}
+
+static struct path *path_of(struct tlc_workload *workload, const struct network_arm *state)
+{
+    return &workload->paths[network_of(state->arm)];
+}
+
+static enum tlc_status open_path(struct tlc_workload *workload, enum network network,
+                                 struct tlc_error *error)
+{
+    const struct tlc_workload_setup *setup = workload->setup;
+    struct path *path = &workload->paths[network];
+    enum tlc_status status = TLC_OK;
+    if (network == VETH)
+        status = tlc_veth_open(&setup->server_cpus, &setup->generator_cpus, &path->veth, error);
+    else if (network == VETH_UNSTEERED)
+        status = tlc_veth_open(NULL, NULL, &path->veth, error);
+    if (status != TLC_OK)
+        return status;
     char log[600];
-    snprintf(log, sizeof log, "%s/generator.log", workload->setup->work_directory);
-    const char *const arguments[] = {tlc_program_path(), "load", "--control", NULL};
-    struct tlc_process_options options = {.arguments = arguments,
-                                          .cpus = &workload->setup->generator_cpus,
-                                          .control = true,
-                                          .log = log};
-    return tlc_process_start(&options, &workload->generator, error);
+    snprintf(log, sizeof log, "%.500s/generator-%d.log", setup->work_directory, (int)network);
+    return tlc_arm_generator_start(&setup->generator_cpus,
+                                   path->veth ? path->veth->namespaces[TLC_VETH_OF_CLIENT] : NULL,
+                                   log, &path->generator, error);
+}
+
+// A network, with a generator in it, for each kind that an arm asks for.
+static enum tlc_status open_paths(struct tlc_workload *workload, struct tlc_error *error)
+{
+    enum tlc_status status = TLC_OK;
+    for (size_t i = 0; status == TLC_OK && i < workload->arm_count; i++) {
+        enum network network = network_of(workload->arms[i].arm);
+        if (tlc_is_of_kind(workload->setup, i, &tlc_workload_network) &&
+            workload->paths[network].generator.process.pid <= 0)
+            status = open_path(workload, network, error);
+    }
+    return status;
 }
 
 static void network_close(struct tlc_workload *workload);
@@ -148,7 +129,10 @@ static enum tlc_status network_open(const struct tlc_workload_setup *setup,
     if (!workload)
         return tlc_fail(error, TLC_ENVIRONMENT, "network workload: out of memory");
     workload->setup = setup;
-    workload->generator.control = -1;
+    for (int i = 0; i < NETWORKS; i++)
+        workload->paths[i].generator.process.control = -1;
+    workload->server_events = tlc_cpu_events_open(&setup->server_cpus, NULL);
+    workload->generator_events = tlc_cpu_events_open(&setup->generator_cpus, NULL);
     workload->arm_count = setup->plan->arm_count;
     workload->arms = calloc(workload->arm_count, sizeof *workload->arms);
     enum tlc_status status =
@@ -167,39 +151,13 @@ static enum tlc_status network_open(const struct tlc_workload_setup *setup,
     if (status == TLC_OK)
         status = make_certificates(workload, error);
     if (status == TLC_OK)
-        status = start_generator(workload, error);
+        status = open_paths(workload, error);
     if (status != TLC_OK) {
         network_close(workload);
         return status;
     }
     *opened = workload;
     return TLC_OK;
-}
-
-// Sends a command to the generator and takes its answer; an "error" member becomes the error.
-static enum tlc_status ask_generator(struct tlc_workload *workload, json_t *command, int timeout_ms,
-                                     json_t **answer, struct tlc_error *error)
-{
-    *answer = NULL;
-    enum tlc_status status = tlc_message_send(workload->generator.control, command, error);
-    json_decref(command);
-    if (status == TLC_OK)
-        status = tlc_message_receive(workload->generator.control, timeout_ms, answer, error);
-    if (status != TLC_OK) {
-        char log[600], said[400];
-        snprintf(log, sizeof log, "%s/generator.log", workload->setup->work_directory);
-        tlc_log_tail(log, said, sizeof said);
-        tlc_fail_prefix(error, "generator%s%s", said[0] ? ": " : "", said);
-        return status;
-    }
-    const char *text = json_string_value(json_object_get(*answer, "error"));
-    if (!text)
-        return TLC_OK;
-    status = (enum tlc_status)json_integer_value(json_object_get(*answer, "status"));
-    status = tlc_fail(error, status ? status : TLC_ENVIRONMENT, "generator: %s", text);
-    json_decref(*answer);
-    *answer = NULL;
-    return status;
 }
 
 static enum tlc_status prepare_target(struct tlc_workload *workload, size_t index,
@@ -215,14 +173,22 @@ static enum tlc_status prepare_target(struct tlc_workload *workload, size_t inde
     json_t *command = json_pack("{s:s, s:I, s:o}", "command", "prepare", "id", (json_int_t)index,
                                 "target", tlc_target_options_to_json(&target));
     json_t *answer;
-    status = ask_generator(workload, command, ANSWER_MARGIN_MS, &answer, error);
+    status = tlc_arm_generator_ask(&path_of(workload, state)->generator, command,
+                                   TLC_ANSWER_MARGIN_MS, &answer, error);
     json_decref(answer);
     return status;
 }
 
-static enum tlc_status probe_arm(struct network_arm *state, json_t **evidence,
-                                 struct tlc_error *error)
+static int make_socket(const void *veth, int domain, int type, int protocol)
 {
+    return tlc_veth_client_socket(veth, domain, type, protocol);
+}
+
+static enum tlc_status probe_arm(struct tlc_workload *workload, struct network_arm *state,
+                                 json_t **evidence, struct tlc_error *error)
+{
+    const struct tlc_veth *veth = path_of(workload, state)->veth;
+    const struct tlc_socket_maker inside = {make_socket, veth};
     struct tlc_certs_pair pair = {0};
     uint16_t groups[TLC_ARM_GROUPS], cipher;
     size_t group_count;
@@ -244,6 +210,7 @@ static enum tlc_status probe_arm(struct network_arm *state, json_t **evidence,
         .server_name = "localhost",
         .alpn = state->arm->alpn ? alpn : NULL,
         .trust_pem = pair.ca_pem,
+        .socket = veth ? &inside : NULL,
         .tickets_awaited = state->arm->tickets > 0 ? (unsigned)state->arm->tickets : 0,
     };
     status = tlc_probe(&options, evidence, error);
@@ -265,8 +232,9 @@ static enum tlc_status run_generator(struct tlc_workload *workload, size_t index
                   "duration_us", (json_int_t)duration_us, "count", (json_int_t)count, "concurrency",
                   (int)concurrency, "keep_latencies", 1);
     json_t *answer;
-    int timeout_ms = (int)(duration_us / 1000) + ANSWER_MARGIN_MS;
-    enum tlc_status status = ask_generator(workload, command, timeout_ms, &answer, error);
+    int timeout_ms = (int)(duration_us / 1000) + TLC_ANSWER_MARGIN_MS;
+    enum tlc_status status = tlc_arm_generator_ask(
+        &path_of(workload, &workload->arms[index])->generator, command, timeout_ms, &answer, error);
     if (status == TLC_OK)
         status = tlc_counters_from_json(json_object_get(answer, "counters"), counters, error);
     json_decref(answer);
@@ -339,21 +307,25 @@ static enum tlc_status network_slice(struct tlc_workload *workload, size_t arm,
         return tlc_fail(error, TLC_REFUSED, "arm '%s': its server has ended", state->arm->name);
     struct tlc_readings before, after;
     struct tlc_counters counters = {0};
-    const struct tlc_workload_setup *setup = workload->setup;
-    pid_t root = instance->server.process.pid;
+    struct tlc_observed observed = {
+        .server = instance->server.process.pid,
+        .apart = path_of(workload, state)->veth,
+        .server_cpus = &workload->setup->server_cpus,
+        .generator_cpus = &workload->setup->generator_cpus,
+        .server_events = workload->server_events,
+        .generator_events = workload->generator_events,
+    };
     uint64_t served = total_of(instance->counters, "handshakes");
     uint64_t burnt_ns = total_of(instance->counters, "burnt_ns");
     enum tlc_status status = set_burn(instance, state->arm->burn_us, error);
     if (status == TLC_OK)
-        status =
-            tlc_take_readings(root, &setup->server_cpus, &setup->generator_cpus, &before, error);
+        status = tlc_take_readings(&observed, &before, error);
     if (status == TLC_OK)
         status = run_generator(workload, arm, duration_us, count, concurrency, &counters, error);
     if (status == TLC_OK) {
         instance->answered += counters.started;
         settle(instance);
-        status =
-            tlc_take_readings(root, &setup->server_cpus, &setup->generator_cpus, &after, error);
+        status = tlc_take_readings(&observed, &after, error);
     }
     if (status == TLC_OK) {
         instance->dead = instance->dead || after.server_ns < before.server_ns;
@@ -397,11 +369,12 @@ static void network_release(struct tlc_workload *workload, size_t arm)
     if (!state->prepared)
         return;
     state->prepared = false;
-    if (workload->generator.pid > 0 && state->instance->server.address[0]) {
+    if (path_of(workload, state)->generator.process.pid > 0 && state->instance->server.address[0]) {
         json_t *answer;
         struct tlc_error ignored;
         json_t *command = json_pack("{s:s, s:I}", "command", "release", "id", (json_int_t)arm);
-        if (ask_generator(workload, command, ANSWER_MARGIN_MS, &answer, &ignored) == TLC_OK)
+        if (tlc_arm_generator_ask(&path_of(workload, state)->generator, command,
+                                  TLC_ANSWER_MARGIN_MS, &answer, &ignored) == TLC_OK)
             json_decref(answer);
     }
     leave_instance(state->instance);
@@ -421,8 +394,14 @@ static enum tlc_status join_instance(struct tlc_workload *workload, struct netwo
     instance->answered = 0;
     instance->dead = false;
     instance->burn_us = instance->arm->burn_us;
-    return tlc_arm_server_start(instance->arm, workload->arms[host].certificates,
-                                &workload->setup->server_cpus, log, &instance->server, error);
+    const struct tlc_veth *veth = workload->paths[network_of(instance->arm)].veth;
+    struct tlc_arm_place place = {
+        .cpus = &workload->setup->server_cpus,
+        .namespaces = veth ? veth->namespaces[TLC_VETH_OF_SERVER] : NULL,
+        .listen = veth ? TLC_VETH_SERVER ":0" : "127.0.0.1:0",
+    };
+    return tlc_arm_server_start(instance->arm, workload->arms[host].certificates, &place, log,
+                                &instance->server, error);
 }
 
 static enum tlc_status network_prepare(struct tlc_workload *workload, size_t arm, json_t **evidence,
@@ -433,7 +412,7 @@ static enum tlc_status network_prepare(struct tlc_workload *workload, size_t arm
     *evidence = NULL;
     enum tlc_status status = join_instance(workload, state, error);
     if (status == TLC_OK)
-        status = probe_arm(state, evidence, error);
+        status = probe_arm(workload, state, evidence, error);
     if (status == TLC_OK) {
         state->instance->answered++; // the probe's own handshake
         settle(state->instance);
@@ -475,14 +454,12 @@ static void network_close(struct tlc_workload *workload)
         return;
     for (size_t i = 0; workload->arms && i < workload->arm_count; i++)
         network_release(workload, i);
-    if (workload->generator.pid > 0) {
-        json_t *stop = json_pack("{s:s}", "command", "stop");
-        struct tlc_error ignored;
-        if (tlc_message_send(workload->generator.control, stop, &ignored) != TLC_OK)
-            ignored.text[0] = '\0';
-        json_decref(stop);
+    for (int i = 0; i < NETWORKS; i++) {
+        tlc_arm_generator_stop(&workload->paths[i].generator);
+        tlc_veth_close(workload->paths[i].veth);
     }
-    tlc_process_stop(&workload->generator, 2000);
+    tlc_cpu_events_close(workload->server_events);
+    tlc_cpu_events_close(workload->generator_events);
     free(workload->arms);
     free(workload);
 }
@@ -490,7 +467,7 @@ static void network_close(struct tlc_workload *workload)
 const struct tlc_workload_kind tlc_workload_network = {
     .name = "network",
     .concurrent = true,
-    .check = network_check,
+    .check = tlc_network_check,
     .open = network_open,
     .prepare = network_prepare,
     .slice = network_slice,

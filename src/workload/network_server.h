@@ -15,9 +15,16 @@ struct tlc_arm_server {
     char address[128];
 };
 
+// Where a server runs: its CPUs, its namespaces (as in tlc_process_options) and its address.
+struct tlc_arm_place {
+    const cpu_set_t *cpus;
+    const int *namespaces;
+    const char *listen; // "127.0.0.1:0"
+};
+
 // Starts `tlscost serve` for the arm and waits until it listens. `log` takes what it prints.
 enum tlc_status tlc_arm_server_start(const struct tlc_arm *arm, const char *certificates,
-                                     const cpu_set_t *cpus, const char *log,
+                                     const struct tlc_arm_place *place, const char *log,
                                      struct tlc_arm_server *server,
                                      struct tlc_error *error) TLC_CHECKED;
 // Waits until no connection is open and at least `handshakes` were finished or failed since its
