@@ -69,6 +69,7 @@ const struct tlc_setting tlc_arm_settings[TLC_ARM_KEY_COUNT] = {
     TEXT(operation, tlc_read_visible, NULL, NULL, "none"),
     TEXT(against, tlc_read_visible, NULL, NULL, "baseline"),
     TEXT(network, tlc_read_word, "loopback", networks, NULL),
+    TEXT(server, tlc_read_visible, NULL, NULL, "none"),
 };
 
 const struct tlc_setting tlc_schedule_settings[TLC_SCHEDULE_KEY_COUNT] = {

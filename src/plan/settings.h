@@ -34,7 +34,8 @@
     X(SIDE, "side")                                                                                \
     X(OPERATION, "operation")                                                                      \
     X(AGAINST, "against")                                                                          \
-    X(NETWORK, "network")
+    X(NETWORK, "network")                                                                          \
+    X(SERVER, "server")
 #define TLC_SCHEDULE_KEYS(X)                                                                       \
     X(BLOCKS, "blocks")                                                                            \
     X(ROUNDS, "rounds")                                                                            \
