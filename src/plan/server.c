@@ -122,6 +122,9 @@ enum tlc_status tlc_server_parse(const char *text, size_t count, const char *pat
         return tlc_fail(error, TLC_USAGE, "server: %s:%zu: %s; write it as in docs/servers.md",
                         path, log.line ? log.line : 1,
                         *log.reason ? log.reason : cyaml_strerror(code));
+    if (!data)
+        return tlc_fail(error, TLC_USAGE, "server: %s:1: empty; write it as in docs/servers.md",
+                        path);
     *server = calloc(1, sizeof **server);
     if (!*server) {
         (void)cyaml_free(&quiet, &document_value, data, 0);

@@ -35,7 +35,8 @@
     X(OPERATION, "operation")                                                                      \
     X(AGAINST, "against")                                                                          \
     X(NETWORK, "network")                                                                          \
-    X(SERVER, "server")
+    X(SERVER, "server")                                                                            \
+    X(OWN_WARM_UP, "warm_up")
 #define TLC_SCHEDULE_KEYS(X)                                                                       \
     X(BLOCKS, "blocks")                                                                            \
     X(ROUNDS, "rounds")                                                                            \

@@ -378,9 +378,10 @@ static enum tlc_status warm_up(struct tlc_workload *workload, size_t arm, struct
 {
     struct network_arm *state = &workload->arms[arm];
     struct tlc_slice slice = {0};
+    uint64_t duration_us = state->arm->warm_up_us ? state->arm->warm_up_us
+                                                  : workload->setup->plan->schedule.warm_up_us;
     enum tlc_status status =
-        network_slice(workload, arm, workload->setup->plan->schedule.warm_up_us, 0,
-                      state->arm->concurrency, &slice, error);
+        network_slice(workload, arm, duration_us, 0, state->arm->concurrency, &slice, error);
     tlc_slice_clear(&slice);
     state->sums = (struct tlc_sums){0};
     state->server_handshakes = 0;
