@@ -41,6 +41,8 @@ struct tlc_arm {
     char *client_auth;   // key type of the client's certificate; NULL: the client has none
     char *side;          // whose CPU time is the cost in memory: "server", "client", "both"
     char *operation;     // of a primitive arm, "x25519-keygen"; NULL: none
+    unsigned warm_up_us; // instead of the schedule's, for servers that need longer; 0: as it says
+    char *server;        // a server that is not ours, by the name of its description; NULL: ours
     char *against;       // the arm it is divided by, see tlc_plan_against; NULL: the baseline
     char *network;       // between server and client: "loopback", "veth", "veth-unsteered"
 };

@@ -32,13 +32,22 @@ size_t tlc_schedule_visits(const struct tlc_plan *plan, unsigned block, unsigned
     return plan->arm_count + 1;
 }
 
+// The warm-ups of all arms of a block.
+static double warm_ups_us(const struct tlc_plan *plan)
+{
+    double usual = (double)plan->schedule.warm_up_us, sum = (double)plan->arm_count * usual;
+    for (size_t i = 0; plan->arms && i < plan->arm_count; i++)
+        if (plan->arms[i].warm_up_us)
+            sum += (double)plan->arms[i].warm_up_us - usual;
+    return sum;
+}
+
 double tlc_plan_seconds(const struct tlc_plan *plan)
 {
     const struct tlc_schedule *schedule = &plan->schedule;
     double round_us =
         (double)tlc_schedule_visit_count(plan) * (double)(schedule->slice_us + schedule->settle_us);
-    double warm_up_us = (double)plan->arm_count * (double)schedule->warm_up_us;
-    return schedule->blocks * (warm_up_us + schedule->rounds * round_us) / 1e6;
+    return schedule->blocks * (warm_ups_us(plan) + schedule->rounds * round_us) / 1e6;
 }
 
 void tlc_plan_make_quick(struct tlc_plan *plan)
@@ -53,8 +62,7 @@ void tlc_plan_make_quick(struct tlc_plan *plan)
     schedule->settle_us = 0;
     if (schedule->blocks > BLOCKS) // one more than an interval at 95 % needs: one may be refused
         schedule->blocks = BLOCKS;
-    double block_us =
-        budget_us / schedule->blocks - (double)plan->arm_count * (double)schedule->warm_up_us;
+    double block_us = budget_us / schedule->blocks - warm_ups_us(plan);
     double rounds =
         block_us / ((double)tlc_schedule_visit_count(plan) * (double)schedule->slice_us);
     if (rounds < LEAST_ROUNDS)

@@ -34,7 +34,9 @@
     X(SIDE, "side")                                                                                \
     X(OPERATION, "operation")                                                                      \
     X(AGAINST, "against")                                                                          \
-    X(NETWORK, "network")
+    X(NETWORK, "network")                                                                          \
+    X(SERVER, "server")                                                                            \
+    X(OWN_WARM_UP, "warm_up")
 #define TLC_SCHEDULE_KEYS(X)                                                                       \
     X(BLOCKS, "blocks")                                                                            \
     X(ROUNDS, "rounds")                                                                            \

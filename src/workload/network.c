@@ -13,6 +13,7 @@
 #include "measure/cpu_events.h"
 #include "measure/proc.h"
 #include "stacks/loader.h"
+#include "workload/external.h"
 #include "workload/kinds.h"
 #include "workload/network_accounting.h"
 #include "workload/network_generator.h"
@@ -20,7 +21,7 @@
 #include "workload/network_target.h"
 #include "workload/network_veth.h"
 
-enum { SETTLE_MS = 2000 };
+enum { SETTLE_MS = 2000, EXTERNAL_SETTLE_MS = 200 };
 enum network { LOOPBACK, VETH, VETH_UNSTEERED, NETWORKS };
 
 // What lies between server and client; there when an arm needs it.
@@ -37,6 +38,7 @@ struct instance {
     unsigned burn_us;  // what it burns now
     uint64_t answered; // connections it was asked to finish since its start
     json_t *counters;  // as it told them last
+    json_t *command;   // of a server that is not ours, as it was run
     bool dead;
 };
 
@@ -45,6 +47,8 @@ struct network_arm {
     const struct tlc_stack_plugin *plugin;
     char certificates[512]; // folder
     struct instance own, *instance;
+    struct tlc_external *external;    // a server that is not ours; NULL: `tlscost serve`
+    struct tlc_external own_external; // unless another arm has opened the same one
     struct tlc_sums sums;
     uint64_t server_handshakes; // the server's own count over the arm's slices
     bool prepared;
@@ -120,6 +124,29 @@ static enum tlc_status open_paths(struct tlc_workload *workload, struct tlc_erro
     return status;
 }
 
+// Fetches and builds what is not ours, before anything is measured and once for all arms.
+static enum tlc_status open_externals(struct tlc_workload *workload, struct tlc_error *error)
+{
+    char log[600];
+    snprintf(log, sizeof log, "%s/build.log", workload->setup->work_directory);
+    for (size_t i = 0; i < workload->arm_count; i++) {
+        struct network_arm *state = &workload->arms[i];
+        if (!state->plugin || !state->arm->server)
+            continue;
+        for (size_t k = 0; k < i && !state->external; k++)
+            if (workload->arms[k].external &&
+                !strcmp(workload->arms[k].arm->server, state->arm->server))
+                state->external = workload->arms[k].external;
+        if (state->external)
+            continue;
+        enum tlc_status status = tlc_external_open(state->arm, log, &state->own_external, error);
+        if (status != TLC_OK)
+            return tlc_fail_prefix(error, "arm '%s'", state->arm->name);
+        state->external = &state->own_external;
+    }
+    return TLC_OK;
+}
+
 static void network_close(struct tlc_workload *workload);
 
 static enum tlc_status network_open(const struct tlc_workload_setup *setup,
@@ -150,6 +177,8 @@ static enum tlc_status network_open(const struct tlc_workload_setup *setup,
     }
     if (status == TLC_OK)
         status = make_certificates(workload, error);
+    if (status == TLC_OK)
+        status = open_externals(workload, error);
     if (status == TLC_OK)
         status = open_paths(workload, error);
     if (status != TLC_OK) {
@@ -252,8 +281,13 @@ static uint64_t errors_of(const json_t *errors)
 }
 
 // Waits until the server has finished what it was asked to; one that cannot answer is dead.
-static void settle(struct instance *instance)
+static void settle(struct network_arm *state)
 {
+    struct instance *instance = state->instance;
+    if (state->external) {
+        tlc_external_settle(instance->server.process.pid, EXTERNAL_SETTLE_MS);
+        return;
+    }
     json_t *counters = NULL;
     struct tlc_error why;
     if (tlc_arm_server_settle(&instance->server, instance->answered, SETTLE_MS, &counters, &why) !=
@@ -324,7 +358,7 @@ static enum tlc_status network_slice(struct tlc_workload *workload, size_t arm,
         status = run_generator(workload, arm, duration_us, count, concurrency, &counters, error);
     if (status == TLC_OK) {
         instance->answered += counters.started;
-        settle(instance);
+        settle(state);
         status = tlc_take_readings(&observed, &after, error);
     }
     if (status == TLC_OK) {
@@ -344,9 +378,10 @@ static enum tlc_status warm_up(struct tlc_workload *workload, size_t arm, struct
 {
     struct network_arm *state = &workload->arms[arm];
     struct tlc_slice slice = {0};
+    uint64_t duration_us = state->arm->warm_up_us ? state->arm->warm_up_us
+                                                  : workload->setup->plan->schedule.warm_up_us;
     enum tlc_status status =
-        network_slice(workload, arm, workload->setup->plan->schedule.warm_up_us, 0,
-                      state->arm->concurrency, &slice, error);
+        network_slice(workload, arm, duration_us, 0, state->arm->concurrency, &slice, error);
     tlc_slice_clear(&slice);
     state->sums = (struct tlc_sums){0};
     state->server_handshakes = 0;
@@ -359,7 +394,8 @@ static void leave_instance(struct instance *instance)
         return;
     tlc_arm_server_stop(&instance->server);
     json_decref(instance->counters);
-    instance->counters = NULL;
+    json_decref(instance->command);
+    instance->counters = instance->command = NULL;
     instance->server.address[0] = '\0';
 }
 
@@ -380,6 +416,22 @@ static void network_release(struct tlc_workload *workload, size_t arm)
     leave_instance(state->instance);
 }
 
+static enum tlc_status start_external(struct tlc_workload *workload, struct network_arm *state,
+                                      size_t host, const char *log, struct tlc_error *error)
+{
+    char work[600];
+    struct instance *instance = state->instance;
+    snprintf(work, sizeof work, "%s/server-%zu", workload->setup->work_directory, host);
+    const struct tlc_external_run run = {.arm = instance->arm,
+                                         .external = state->external,
+                                         .certificates = workload->arms[host].certificates,
+                                         .work = work,
+                                         .log = log,
+                                         .cpus = &workload->setup->server_cpus};
+    return tlc_external_start(&run, &instance->server.process, instance->server.address,
+                              sizeof instance->server.address, &instance->command, error);
+}
+
 // Starts the arm's server unless another arm runs on it already.
 static enum tlc_status join_instance(struct tlc_workload *workload, struct network_arm *state,
                                      struct tlc_error *error)
@@ -394,6 +446,8 @@ static enum tlc_status join_instance(struct tlc_workload *workload, struct netwo
     instance->answered = 0;
     instance->dead = false;
     instance->burn_us = instance->arm->burn_us;
+    if (state->external)
+        return start_external(workload, state, host, log, error);
     const struct tlc_veth *veth = workload->paths[network_of(instance->arm)].veth;
     struct tlc_arm_place place = {
         .cpus = &workload->setup->server_cpus,
@@ -415,7 +469,7 @@ static enum tlc_status network_prepare(struct tlc_workload *workload, size_t arm
         status = probe_arm(workload, state, evidence, error);
     if (status == TLC_OK) {
         state->instance->answered++; // the probe's own handshake
-        settle(state->instance);
+        settle(state);
         status = prepare_target(workload, arm, *evidence, error);
     }
     if (status == TLC_OK)
@@ -439,9 +493,16 @@ static enum tlc_status network_stay(struct tlc_workload *workload, size_t arm,
         instance->dead = true;
     tlc_sums_stay(&state->sums, state->arm->workers, stay);
     stay->server_handshakes = state->server_handshakes;
-    stay->server_counts = true;
+    stay->server_counts = !state->external;
     stay->server_alive = !instance->dead;
-    json_object_set(stay->detail, "server_counters", instance->counters);
+    if (instance->counters)
+        json_object_set(stay->detail, "server_counters", instance->counters);
+    if (state->external)
+        json_object_set_new(stay->detail, "server",
+                            json_pack("{s:s, s:s, s:s, s:O?}", "name",
+                                      state->external->server->name, "about",
+                                      state->external->server->about, "version",
+                                      state->external->version, "run", instance->command));
     json_object_set_new(
         stay->detail, "memory_bytes",
         json_integer((json_int_t)tlc_tree_memory_bytes(instance->server.process.pid)));
@@ -460,6 +521,8 @@ static void network_close(struct tlc_workload *workload)
     }
     tlc_cpu_events_close(workload->server_events);
     tlc_cpu_events_close(workload->generator_events);
+    for (size_t i = 0; workload->arms && i < workload->arm_count; i++)
+        tlc_external_close(&workload->arms[i].own_external);
     free(workload->arms);
     free(workload);
 }

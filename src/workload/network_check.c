@@ -4,6 +4,7 @@
 
 #include "base/names.h"
 #include "stacks/loader.h"
+#include "workload/external.h"
 #include "workload/kinds.h"
 #include "workload/network_target.h"
 
@@ -53,6 +54,8 @@ static enum tlc_status check_arm(const struct tlc_arm *arm, struct tlc_error *er
                          error);
     if (status == TLC_OK && !strcmp(arm->resumption, "session-id"))
         status = require(arm, plugin, TLC_FEATURE_TICKETS, TLC_TICKETS_STATEFUL, error);
+    if (status == TLC_OK && arm->server)
+        status = tlc_external_check(arm, error);
     return status;
 }
 

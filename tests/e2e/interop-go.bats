@@ -152,11 +152,11 @@ every_cell_of_go_server() { # engine, groups
 }
 
 @test "load counts the tickets of the Go server" {
-    start_go_server ecdsa-p256 X25519 -tickets=true
+    start_go_server ecdsa-p256 X25519 -tickets=1
     load_as_asked lean X25519 0
     jq -e '.tickets == .handshakes' "$client_output"
     stop_server
-    start_go_server ecdsa-p256 X25519 -tickets=false
+    start_go_server ecdsa-p256 X25519 -tickets=0
     load_as_asked lean X25519 0
     jq -e '.tickets == 0' "$client_output"
 }
