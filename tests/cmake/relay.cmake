@@ -1,0 +1,1 @@
+tlc_unit_test(path relay)
