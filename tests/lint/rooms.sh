@@ -30,7 +30,7 @@ for room in */; do
     done
 done
 # The program links everything below it.
-depends[cli]="campaign report"
+depends[cli]="campaign connect report"
 
 closure() { # all rooms reachable from $1
     local seen=" $1 " todo=("$1")
