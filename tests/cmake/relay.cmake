@@ -1,1 +1,2 @@
 tlc_unit_test(path relay)
+tlc_unit_test(connect connect)
