@@ -187,8 +187,7 @@ static const char documentation[] =
     "\vExamples:\n"
     "  tlscost connect-time\n"
     "  tlscost connect-time --rtt 20ms,150ms --resume --hello-retry\n"
-    "  tlscost connect-time --versions 1.3 --certs mldsa-65 \\\n"
-    "      --authority leaf --intermediates 0,1,2 -o chains.json\n"
+    "  tlscost connect-time --versions 1.3 --certs mldsa-65,mldsa-87 -o r.json\n"
     "  tlscost connect-time connect-time --network relay\n\n"
     "Exit code 3 means that connections failed, or were not what was asked for.";
 
