@@ -70,9 +70,8 @@ void tlc_plan_make_quick(struct tlc_plan *plan)
     const double budget_us = 30e6;
     struct tlc_schedule *schedule = &plan->schedule;
     if (connects(plan)) {
-        double share = budget_us / 1e6 / connect_seconds(plan);
-        if (share < 1)
-            schedule->connections = (unsigned)(share * schedule->connections) + 1;
+        while (schedule->connections > 1 && connect_seconds(plan) > budget_us / 1e6)
+            schedule->connections--;
         return;
     }
     if (schedule->slice_us > SLICE_US)
