@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/message.h"
+#include "certs/certs.h"
 
 enum { START_MS = 20000, STOP_MS = 2000, ANSWER_MS = 2000, MAX_ARGUMENTS = 64 };
 
@@ -87,6 +88,21 @@ void tlc_log_tail(const char *log, char *text, size_t capacity)
     for (char *at = text; *at; at++)
         if ((unsigned char)*at < ' ')
             *at = ' ';
+}
+
+enum tlc_status tlc_arm_certificates(const struct tlc_arm *arm, const char *directory, char *path,
+                                     size_t capacity, struct tlc_error *error)
+{
+    bool leaf = !strcmp(arm->authority, "leaf");
+    const char *const names[] = {arm->certificate, NULL};
+    struct tlc_certs_options options = {.directory = path, .intermediates = arm->intermediates};
+    snprintf(path, capacity, "%s/certs-%u%s%s", directory, arm->intermediates, leaf ? "-" : "",
+             leaf ? arm->certificate : "");
+    if (leaf) {
+        options.names = names;
+        options.authority = arm->certificate;
+    }
+    return tlc_certs_make(&options, NULL, error);
 }
 
 static enum tlc_status start_failed(struct tlc_arm_server *server, const struct tlc_arm *arm,
