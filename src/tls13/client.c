@@ -23,8 +23,6 @@ void tlc_tls13_client_free(struct tlc_tls13_client *client)
     tlc_buffer_free(&client->offer.identity);
     tlc_ticket_queue_clear(&client->tickets);
     tlc_key_pair_free(&client->pair);
-    tlc_aead_free(&client->read);
-    tlc_aead_free(&client->write);
     OPENSSL_cleanse(client, sizeof(*client));
     free(client);
 }
@@ -34,8 +32,9 @@ static void reset(struct tlc_tls13_client *client, const struct tlc_tls13_config
 {
     client->config = config;
     client->now_ms = now_ms;
-    memset(&client->now, 0, sizeof(client->now));
-    memset(&client->evidence, 0, sizeof(client->evidence));
+    // The text at the end of both is long, and empty by its first byte.
+    memset(&client->now, 0, offsetof(struct tlc_handshake, failure) + 1);
+    memset(&client->evidence, 0, offsetof(struct tlc_tls13_evidence, alpn) + 1);
     client->evidence.psk_mode = -1;
     client->in.count = client->messages.count = client->out.count = client->data.count = 0;
     client->sent = 0;
