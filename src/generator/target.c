@@ -1,9 +1,7 @@
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "generator/interrupt.h"
 #include "generator/lane.h"
 #include "generator/socket.h"
 
@@ -17,18 +15,6 @@ struct tlc_target {
 };
 
 enum { MAX_THREADS = 256, MAX_ECHO_BYTES = 65536 };
-
-static atomic_bool interrupted; // lock-free, so a signal handler may set it
-
-void tlc_generator_interrupt(void)
-{
-    atomic_store(&interrupted, true);
-}
-
-bool tlc_generator_interrupted(void)
-{
-    return atomic_load(&interrupted);
-}
 
 // What only a laboratory may do stays in the laboratory: no option lifts the first two refusals.
 static enum tlc_status check_scope(const struct tlc_target_options *options,
@@ -223,7 +209,11 @@ enum tlc_status tlc_target_check(const struct tlc_target *target,
                         "target: %s: not a loopback, private or link-local address; load toward it "
                         "needs a --rate",
                         target->options.address);
-    return tlc_socket_limit_raise(slice->concurrency, error);
+    // The table of a ring is no larger than the limit of open files either.
+    unsigned files = slice->concurrency;
+    if (!tlc_socket_needs_file(target->lanes[0]))
+        files = (files + target->lane_count - 1) / target->lane_count;
+    return tlc_socket_limit_raise(files, error);
 }
 
 enum tlc_status tlc_target_slice(struct tlc_target *target, const struct tlc_slice_options *slice,
