@@ -268,7 +268,7 @@ static enum tlc_status count_once(struct tlc_target *target, double resume_ratio
                                   struct tlc_counters *counters, struct tlc_error *error)
 {
     const struct tlc_target_options asked = target->options;
-    const struct tlc_slice_options one = {.count = 1, .concurrency = 1, .rate = 1};
+    const struct tlc_slice_options one = {.count = 1, .concurrency = 1, .rate = 1, .hasty = true};
     // A server that answers close_notify by closing has sent its tickets before.
     target->options.close = TLC_CLOSE_NOTIFY;
     target->options.tickets_expected = target->options.tickets_expected_resumed = 0;
@@ -280,7 +280,10 @@ static enum tlc_status count_once(struct tlc_target *target, double resume_ratio
         char kind[96];
         first_error(counters->errors, kind, sizeof kind);
         tlc_counters_free(counters);
-        return tlc_fail(error, TLC_ENVIRONMENT, "handshake with %s: %s", asked.address, kind);
+        // A server that is there and does not do as asked is no fault of the environment.
+        bool absent = !strncmp(kind, "connect-", strlen("connect-"));
+        return tlc_fail(error, absent ? TLC_ENVIRONMENT : TLC_REFUSED, "handshake with %s: %s",
+                        asked.address, kind);
     }
     return status;
 }

@@ -104,7 +104,8 @@ static bool check_header(struct tlc_tls13_client *client, const uint8_t *header)
 {
     size_t most = header[0] == TLC_RECORD_DATA ? TLC_MAX_CIPHERTEXT : TLC_MAX_PLAINTEXT;
     if (header[0] < TLC_RECORD_CCS || header[0] > TLC_RECORD_DATA || header[1] != 3)
-        return tlc_client_fault(client, TLC_ALERT_UNEXPECTED_MESSAGE, "record",
+        return tlc_client_fault(client, TLC_ALERT_UNEXPECTED_MESSAGE,
+                                client->now.read_keys == TLC_KEYS_NONE ? "not-tls" : "record",
                                 "record: this is not TLS");
     if (((size_t)header[3] << 8 | header[4]) > most)
         return tlc_client_fault(client, TLC_ALERT_RECORD_OVERFLOW, "record",
