@@ -136,7 +136,7 @@ told() { # jq condition
 }
 
 @test "rotations: safe, and each way to lose the key that encrypted" {
-    local mistake
+
     serving --keep 1 --ticket-keys "$(key_file keys)"
     # The file as an operator rotates it: the new key before the old one.
     printf '#!/bin/sh\ncat "$1" "$2" >"$2.next" && mv "$2.next" "$2"\n' >"$BATS_TEST_TMPDIR/rotate"
