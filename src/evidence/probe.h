@@ -13,6 +13,8 @@
 struct tlc_socket_maker {
     int (*make)(const void *user, int domain, int type, int protocol);
     const void *user;
+};
+
 // A session that a probe leaves with, in the client stack's own format.
 struct tlc_probe_session {
     uint8_t *bytes; // the caller frees it; NULL: the server offers none
@@ -37,8 +39,7 @@ struct tlc_probe_options {
     unsigned tickets_awaited;
     unsigned timeout_ms;                   // 0: 5000
     const struct tlc_socket_maker *socket; // NULL: socket(2)
-    unsigned timeout_ms;    // 0: 5000
-    const uint8_t *session; // from an earlier probe, to be offered; NULL: none
+    const uint8_t *session;                // from an earlier probe, to be offered; NULL: none
     size_t session_bytes;
     struct tlc_probe_session *session_kept; // NULL: not wanted
 };

@@ -169,7 +169,7 @@ static enum tlc_status visit_tls13(const struct tlc_visit_options *options, stru
     walk.deadline_ns = started_ns + options->timeout_ms * ns_per_ms;
     enum tlc_status status = prepare(&walk, error);
     if (status == TLC_OK)
-        status = tlc_connect(options->address, walk.deadline_ns, &walk.fd, error);
+        status = tlc_connect(options->address, NULL, walk.deadline_ns, &walk.fd, error);
     walk.connect_ns = tlc_now_ns() - started_ns;
     if (status == TLC_OK)
         status = begin(&walk, error);

@@ -33,3 +33,13 @@ bool tlc_ticket_place_newest(struct tlc_ticket_places *places, size_t *place)
     *place = (places->first + places->count) % places->capacity;
     return true;
 }
+
+bool tlc_ticket_place_oldest(struct tlc_ticket_places *places, size_t *place)
+{
+    if (!places->count)
+        return false;
+    *place = places->first;
+    places->first = (places->first + 1) % places->capacity;
+    places->count--;
+    return true;
+}

@@ -15,13 +15,15 @@ struct tlc_resumption {
 // Whether the next handshake is to offer a ticket, `have` telling whether there is one.
 bool tlc_resumption_due(struct tlc_resumption *resumption, bool have);
 
-// Places of a store of tickets: the newest is offered first, since it lives longest; a full store
-// forgets the oldest. Every ticket is offered once (RFC 8446, C.4).
+// Places of a store of tickets: the newest is offered first, since it lives longest, or the
+// oldest, whose owner has waited longest; a full store forgets the oldest. Every ticket is offered
+// once (RFC 8446, C.4).
 struct tlc_ticket_places {
     size_t capacity, first, count;
 };
 
 size_t tlc_ticket_place_new(struct tlc_ticket_places *places);
 bool tlc_ticket_place_newest(struct tlc_ticket_places *places, size_t *place);
+bool tlc_ticket_place_oldest(struct tlc_ticket_places *places, size_t *place);
 
 #endif

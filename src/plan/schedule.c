@@ -1,5 +1,7 @@
 #include "plan/plan.h"
 
+#include <string.h>
+
 void tlc_schedule_order(size_t arm_count, unsigned block, unsigned round, size_t *order)
 {
     // A pair of rounds, one of them reversed, has one start, so that whatever drifts along a round
@@ -50,11 +52,23 @@ double tlc_plan_seconds(const struct tlc_plan *plan)
     return schedule->blocks * (warm_ups_us(plan) + schedule->rounds * round_us) / 1e6;
 }
 
+static bool has_event(const struct tlc_plan *plan)
+{
+    for (size_t i = 0; i < plan->arm_count; i++)
+        if (strcmp(plan->arms[i].event, "none") != 0)
+            return true;
+    return false;
+}
+
 void tlc_plan_make_quick(struct tlc_plan *plan)
 {
     enum { BLOCKS = 7, LEAST_ROUNDS = 4, SLICE_US = 50000, WARM_UP_US = 50000 };
     const double budget_us = 30e6;
     struct tlc_schedule *schedule = &plan->schedule;
+    if (has_event(plan)) {
+        schedule->rounds = 1;
+        return;
+    }
     if (schedule->slice_us > SLICE_US)
         schedule->slice_us = SLICE_US;
     if (schedule->warm_up_us > WARM_UP_US)

@@ -14,6 +14,9 @@ static const char *const closes[] = {"reset", "fin", "close-notify", NULL};
 static const char *const instances[] = {"own", "baseline", NULL};
 static const char *const workloads[] = {"network", "memory", "primitive", NULL};
 static const char *const networks[] = {"loopback", "veth", "veth-unsteered", NULL};
+static const char *const events[] = {
+    "none",        "watch",  "rotate", "rotate-abrupt", "rotate-no-previous",
+    "rotate-trap", "reload", NULL};
 static const char *const sides[] = {"server", "client", "both", NULL};
 
 #define AT(structure, field) #field, offsetof(struct structure, field)
@@ -71,6 +74,8 @@ const struct tlc_setting tlc_arm_settings[TLC_ARM_KEY_COUNT] = {
     TEXT(network, tlc_read_word, "loopback", networks, NULL),
     TEXT(server, tlc_read_visible, NULL, NULL, "none"),
     TIME("warm_up", tlc_arm, warm_up_us, TLC_MEMBER_UNSIGNED, "0us", 0, 600e6),
+    TEXT(event, tlc_read_word, "none", events, NULL),
+    COUNT(tlc_arm, visitors, "0", 0, 100000),
 };
 
 const struct tlc_setting tlc_schedule_settings[TLC_SCHEDULE_KEY_COUNT] = {

@@ -36,7 +36,9 @@
     X(AGAINST, "against")                                                                          \
     X(NETWORK, "network")                                                                          \
     X(SERVER, "server")                                                                            \
-    X(OWN_WARM_UP, "warm_up")
+    X(OWN_WARM_UP, "warm_up")                                                                      \
+    X(EVENT, "event")                                                                              \
+    X(VISITORS, "visitors")
 #define TLC_SCHEDULE_KEYS(X)                                                                       \
     X(BLOCKS, "blocks")                                                                            \
     X(ROUNDS, "rounds")                                                                            \
