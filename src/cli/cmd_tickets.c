@@ -63,7 +63,7 @@ static const char documentation[] =
     "\vThe visits are single connections, few in number, and the certificate is not verified.\n\n"
     "Examples:\n"
     "  tlscost tickets example.org:443\n"
-    "  tlscost tickets --sni example.org --after 2s --after 60s 192.0.2.1:443 192.0.2.2:443\n"
+    "  tlscost tickets --sni example.org --after 60s 192.0.2.1:443 192.0.2.2:443\n"
     "  tlscost tickets --rotate-command 'systemctl reload nginx' localhost:443\n"
     "  tlscost tickets --watch 60s --json localhost:443\n\n"
     "Exit code 0 means that the audit was made, whatever it found; 2 that a server could not be "
