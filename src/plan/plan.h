@@ -105,7 +105,7 @@ enum tlc_status tlc_plan_parse(const char *text, size_t count, const char *name,
                                struct tlc_plan **plan, struct tlc_error *error) TLC_CHECKED;
 void tlc_plan_free(struct tlc_plan *plan);
 // The short form of a plan for `--quick`: the same arms, about 30 s of measuring. Slices around
-// events keep their length.
+// events are 500 ms long, with at most 100 visitors.
 void tlc_plan_make_quick(struct tlc_plan *plan);
 // Seconds of slices, warm-ups and settle times, for progress and for messages.
 double tlc_plan_seconds(const struct tlc_plan *plan);
