@@ -68,6 +68,8 @@ enum tlc_status tlc_sample_add(struct tlc_sample *sample, unsigned round, size_t
                              slice->client_us, "errors", (json_int_t)slice->errors);
     if (slice->burnt_us > 0)
         json_object_set_new(json, "burnt_us", json_real(slice->burnt_us));
+    if (slice->buckets)
+        json_object_set(json, "buckets", slice->buckets);
     json_array_append_new(sample->slices, json);
     enum tlc_status status = merge_detail(sample, slice->detail, error);
     tlc_slice_clear(slice);
@@ -163,7 +165,8 @@ static struct tlc_sample_facts facts_of(const struct tlc_sample *sample,
         .mismatches = sample->totals.mismatches,
         .hello_retry_requests = sample->totals.hello_retry_requests,
         .resumed = sample->totals.resumed,
-        .resume_ratio = arm->resume_ratio,
+        // Around an event the resumed share is what is asked, not what is known.
+        .resume_ratio = strcmp(arm->event, "none") ? NAN : arm->resume_ratio,
         .probe_matches = !differences->negotiated[0],
         .probe_difference = differences->negotiated[0] ? differences->negotiated : NULL,
         .certificate_matches = !differences->certificate[0],

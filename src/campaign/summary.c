@@ -5,6 +5,7 @@
 
 #include "campaign/campaign.h"
 #include "campaign/conclusions.h"
+#include "campaign/curves.h"
 #include "evidence/checks.h"
 #include "stats/stats.h"
 
@@ -422,6 +423,7 @@ enum tlc_status tlc_campaign_summarise(json_t *result, const struct tlc_plan *pl
                           json_array_size(summary.reasons) > 1 ? "; and more, see the report" : "");
     json_object_set_new(result, "campaign",
                         json_pack("{s:b, s:o}", "accepted", accepted, "reasons", summary.reasons));
+    tlc_curves_add(arms);
     if (!tlc_conclude(result))
         status = tlc_fail(error, TLC_ENVIRONMENT, "summary: out of memory");
     for (size_t i = 0; i < plan->arm_count; i++)

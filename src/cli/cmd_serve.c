@@ -11,6 +11,7 @@
 #include "certs/certs.h"
 #include "cli/commands.h"
 #include "cli/common.h"
+#include "cli/serve.h"
 #include "server/server.h"
 
 enum { CODES = 32, CERTIFICATES = 32, PROTOCOLS = 8 };
@@ -41,6 +42,10 @@ enum {
     KEY_TICKETS,
     KEY_TICKET_KEYS,
     KEY_PSK_MODES,
+    KEY_ROTATE,
+    KEY_KEEP,
+    KEY_TICKET_LIFETIME,
+    KEY_MISTAKE,
     KEY_SNI,
     KEY_CLIENT_AUTH,
     KEY_HANDSHAKE_TIMEOUT,
@@ -83,7 +88,14 @@ static const struct argp_option argp_options[] = {
     {"tickets", KEY_TICKETS, "N|off|stateful", 0,
      "Tickets after a full handshake (default: the library's number)", 3},
     {"ticket-keys", KEY_TICKET_KEYS, "FILE", 0,
-     "80-byte keys, raw or as hexadecimal lines; the first encrypts; read again on SIGHUP", 3},
+     "80-byte keys, raw or as hexadecimal lines; the first encrypts; read again on SIGHUP and when "
+     "the file is replaced",
+     3},
+    {"rotate", KEY_ROTATE, "TIME", 0,
+     "A fresh ticket key at each period, for example 24h; the file of keys is rewritten", 3},
+    {"keep", KEY_KEEP, "N", 0, "Previous keys that still decrypt after a rotation (default 2)", 3},
+    {"ticket-lifetime", KEY_TICKET_LIFETIME, "TIME", 0,
+     "How long a ticket or session lives (default: the library's)", 3},
     {"psk-modes", KEY_PSK_MODES, "MODES", 0, "psk_dhe_ke, psk_ke or both (psk_dhe_ke:psk_ke)", 3},
     {NULL, 0, NULL, 0, "For measurements and tests:", 4},
     {"library-options", KEY_LIBRARY_OPTIONS, "TEXT", 0,
@@ -92,6 +104,8 @@ static const struct argp_option argp_options[] = {
     {"burn-us", KEY_BURN_US, "N", 0, "Burn N microseconds of CPU in each handshake", 4},
     {"fault", KEY_FAULT, "FAULT", 0,
      "Misbehave: reset-1-in=N, stall-1-in=N or die-after=N (may be repeated)", 4},
+    {"mistake", KEY_MISTAKE, "MISTAKE", 0,
+     "Rotate wrongly: abrupt, no-previous or trap; or share no keys: key-per-worker", 4},
     {"control", KEY_CONTROL, NULL, 0, "Take control messages on descriptor 3", 4},
     {"json", KEY_JSON, NULL, 0, "Nothing but the counters on standard output", 4},
     {0},
@@ -119,24 +133,6 @@ static enum tlc_status parse_word(const char *option, const char *text, const ch
             return TLC_OK;
     return tlc_fail(error, TLC_USAGE, "%s: '%s': unknown; write %s or %s", option, text, words[0],
                     words[1]);
-}
-
-static enum tlc_status parse_tickets(const char *text, struct tlc_stack_config *config,
-                                     struct tlc_error *error)
-{
-    uint64_t number = 0;
-    config->tickets_per_handshake = -1;
-    if (!strcmp(text, "stateful")) {
-        config->ticket_mode = TLC_TICKETS_STATEFUL;
-        return TLC_OK;
-    }
-    if (strcmp(text, "off") != 0 &&
-        tlc_parse_number("--tickets", text, 0, 255, &number, error) != TLC_OK)
-        return tlc_fail(error, TLC_USAGE,
-                        "--tickets: '%s': not a number from 0 to 255, 'off' or 'stateful'", text);
-    config->ticket_mode = number ? TLC_TICKETS_STATELESS : TLC_TICKETS_OFF;
-    config->tickets_per_handshake = (int)number;
-    return TLC_OK;
 }
 
 static enum tlc_status parse_psk_modes(const char *text, unsigned *modes, struct tlc_error *error)
@@ -217,7 +213,16 @@ static enum tlc_status parse_value(int key, const char *argument, struct options
     case KEY_MIN_VERSION:
         return parse_version(argument, &config->min_version, error);
     case KEY_TICKETS:
-        return parse_tickets(argument, config, error);
+        return tlc_serve_tickets(argument, config, error);
+    case KEY_ROTATE:
+        return tlc_serve_rotate(argument, server, error);
+    case KEY_KEEP:
+        server->own_keys = true;
+        return parse_unsigned("--keep", argument, 0, TLC_TICKET_KEYS_MAX - 1, &server->keep, error);
+    case KEY_TICKET_LIFETIME:
+        return tlc_serve_ticket_lifetime(argument, &config->session_lifetime_s, error);
+    case KEY_MISTAKE:
+        return tlc_serve_mistake(argument, server, error);
     case KEY_PSK_MODES:
         return parse_psk_modes(argument, &config->psk_modes, error);
     case KEY_CLIENT_AUTH:
@@ -426,6 +431,7 @@ int tlc_cmd_serve(int argc, char **argv)
         .stack = "openssl",
         .server = {.listen = "127.0.0.1:4433",
                    .control = -1,
+                   .keep = 2,
                    .ready = say_ready,
                    .note = say_note,
                    .stack = {.ticket_mode = TLC_TICKETS_STATELESS, .tickets_per_handshake = -1}},

@@ -22,6 +22,7 @@ static const struct {
     {"count", "instructions of each side of a handshake, under callgrind", tlc_cmd_count},
     {"history", "the trend of each arm over a folder of results, changes marked", tlc_cmd_history},
     {"probe", "show what one verified connection to a server negotiates", tlc_cmd_probe},
+    {"tickets", "audit the resumption of running servers, with remedies", tlc_cmd_tickets},
     {"serve", "serve a TLS stack as the server under test", tlc_cmd_serve},
     {"load", "make handshakes against a server and count what happened", tlc_cmd_load},
     {"certs", "make a test CA and leaf certificates", tlc_cmd_certs},

@@ -136,8 +136,8 @@ static void check_resumption(const struct tlc_sample_facts *facts,
 {
     (void)limits;
     double asked = facts->resume_ratio;
-    if (!facts->handshakes)
-        return; // reported by "errors"
+    if (!facts->handshakes || isnan(asked))
+        return; // reported by "errors"; not known beforehand
     double handshakes = (double)facts->handshakes, share = (double)facts->resumed / handshakes;
     apply(outcome, share, asked);
     if (fabs(share - asked) > resumption_tolerance(asked, handshakes))

@@ -12,7 +12,7 @@
 struct tlc_sample_facts {
     // negotiated parameters: asked and seen on every handshake of the sample
     uint64_t handshakes, started, mismatches, hello_retry_requests, resumed;
-    double resume_ratio;          // asked
+    double resume_ratio;          // asked; NaN: not known beforehand
     bool probe_matches;           // the probe's evidence is as asked
     const char *probe_difference; // what differs, NULL when it matches
     // certificate identity: subject, key type, size, depth as asked

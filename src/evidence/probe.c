@@ -263,7 +263,9 @@ static enum tlc_status open_session(struct session *session, const char *trust_p
     if (!session->context)
         return tlc_fail(error, TLC_USAGE, "%s: %s", options->plugin->id, words.text);
     struct tlc_stack_connection_options connection = {
-        .server_name = session->server_name[0] ? session->server_name : NULL};
+        .server_name = session->server_name[0] ? session->server_name : NULL,
+        .session = options->session,
+        .session_bytes = options->session_bytes};
     session->connection =
         session->stack->connection_on_memory(session->context, &connection, &words);
     if (!session->connection)
@@ -280,6 +282,25 @@ static enum tlc_status choose_server_name(struct session *session, struct tlc_er
     if (strlen(asked) >= sizeof session->server_name)
         return tlc_fail(error, TLC_USAGE, "server name: '%.60s...': longer than 255 bytes", asked);
     strcpy(session->server_name, asked);
+    return TLC_OK;
+}
+
+static enum tlc_status keep_session(struct session *session, struct tlc_error *error)
+{
+    struct tlc_probe_session *kept = session->options->session_kept;
+    const struct tlc_stack *stack = session->stack;
+    size_t count =
+        kept && stack->session_export ? stack->session_export(session->connection, NULL, 0) : 0;
+    if (!kept)
+        return TLC_OK;
+    *kept = (struct tlc_probe_session){.ticket = session->wire.tickets > 0,
+                                       .lifetime_s = session->wire.ticket_lifetime_s};
+    if (!count)
+        return TLC_OK;
+    kept->bytes = malloc(count);
+    if (!kept->bytes)
+        return tlc_fail(error, TLC_ENVIRONMENT, "out of memory");
+    kept->count = stack->session_export(session->connection, kept->bytes, count);
     return TLC_OK;
 }
 
@@ -412,6 +433,8 @@ static enum tlc_status probe_once(const struct tlc_probe_options *options, const
         status = receive_tickets(session, error);
     if (status == TLC_OK)
         status = describe(session, trust_pem, evidence, error);
+    if (status == TLC_OK)
+        status = keep_session(session, error);
     close_session(session);
     free(session);
     return status;

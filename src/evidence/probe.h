@@ -3,6 +3,7 @@
 #define TLC_EVIDENCE_PROBE_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/error.h"
@@ -12,6 +13,15 @@
 struct tlc_socket_maker {
     int (*make)(const void *user, int domain, int type, int protocol);
     const void *user;
+};
+
+// A session that a probe leaves with, in the client stack's own format.
+struct tlc_probe_session {
+    uint8_t *bytes; // the caller frees it; NULL: the server offers none
+    size_t count;
+    // TLS 1.2 only; TLS 1.3 encrypts them.
+    bool ticket;         // a NewSessionTicket came (RFC 5077), not a session id alone
+    uint32_t lifetime_s; // the ticket's lifetime hint
 };
 
 struct tlc_probe_options {
@@ -29,6 +39,9 @@ struct tlc_probe_options {
     unsigned tickets_awaited;
     unsigned timeout_ms;                   // 0: 5000
     const struct tlc_socket_maker *socket; // NULL: socket(2)
+    const uint8_t *session;                // from an earlier probe, to be offered; NULL: none
+    size_t session_bytes;
+    struct tlc_probe_session *session_kept; // NULL: not wanted
 };
 
 // The evidence of one connection, also a sample's `evidence` (docs/probe.md):

@@ -78,6 +78,15 @@ static bool is_retry(const uint8_t *record, size_t count)
            !memcmp(record + RANDOM, retry_random, sizeof retry_random);
 }
 
+// Behind the handshake header (RFC 5077, 3.3).
+static uint32_t lifetime_hint(const uint8_t *record, size_t count)
+{
+    const uint8_t *at = record + TLC_RECORD_HEADER + 4;
+    if (count < TLC_RECORD_HEADER + 4 + 4)
+        return 0;
+    return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
+}
+
 void tlc_wire_server(struct tlc_wire *wire, const uint8_t *record, size_t count)
 {
     if (is_retry(record, count)) {
@@ -92,9 +101,10 @@ void tlc_wire_server(struct tlc_wire *wire, const uint8_t *record, size_t count)
     }
     if (!wire->server_hello && is_message(record, count, SERVER_HELLO))
         wire->server_hello = true;
-    if (!wire->server_cipher_changed && is_message(record, count, NEW_SESSION_TICKET))
+    if (!wire->server_cipher_changed && is_message(record, count, NEW_SESSION_TICKET)) {
         wire->tickets += count;
-    else if (wire->client_answered)
+        wire->ticket_lifetime_s = lifetime_hint(record, count);
+    } else if (wire->client_answered)
         wire->server_finished += count;
     else
         wire->server_flight += count;

@@ -19,7 +19,8 @@ struct tlc_wire {
     size_t client_flight;   // what the client sent behind its ClientHello to complete the handshake
     size_t server_finished; // TLS 1.2: ChangeCipherSpec and Finished, behind the client's
     size_t tickets;         // NewSessionTicket messages
-    bool server_hello;      // one that is no HelloRetryRequest was seen
+    uint32_t ticket_lifetime_s; // TLS 1.2: the lifetime hint (RFC 5077, 3.3), sent in the clear
+    bool server_hello;          // one that is no HelloRetryRequest was seen
     // Where the streams are.
     bool retried, client_answered, server_cipher_changed;
     uint8_t head[TLC_RECORD_HEADER + 1];

@@ -13,6 +13,7 @@ struct lean_context {
     struct tlc_tls13_config *config;
     struct tlc_tls13_ticket *tickets; // NULL: nothing is to be resumed
     struct tlc_ticket_places places;
+    size_t visitors, seen; // clients that take turns, and how many of them have been here
 };
 
 struct lean_session {
@@ -65,8 +66,9 @@ static enum tlc_status lean_context_new(const struct tlc_target_options *options
     made->base.kind = &tlc_engine_lean;
     enum tlc_status status = tlc_tls13_config_new(&tls13, &made->config, error);
     if (status == TLC_OK && options->resume_ratio > 0) {
-        made->places.capacity = TICKETS_KEPT;
-        made->tickets = calloc(TICKETS_KEPT, sizeof *made->tickets);
+        made->visitors = options->visitors;
+        made->places.capacity = options->visitors ? options->visitors : TICKETS_KEPT;
+        made->tickets = calloc(made->places.capacity, sizeof *made->tickets);
         if (!made->tickets)
             status = tlc_fail(error, TLC_ENVIRONMENT, "target: out of memory");
     }
@@ -112,12 +114,18 @@ static enum tlc_session_state state_of(enum tlc_tls13_state state)
     return TLC_SESSION_FAILED;
 }
 
-// The newest ticket that the server still honours; NULL when there is none. It is not offered
-// again.
+static bool next_place(struct lean_context *context, size_t *place)
+{
+    return context->visitors ? tlc_ticket_place_oldest(&context->places, place)
+                             : tlc_ticket_place_newest(&context->places, place);
+}
+
+// The newest ticket that the server still honours, or that of the client whose turn it is; NULL
+// when there is none. It is not offered again.
 static const struct tlc_tls13_ticket *take_ticket(struct lean_context *context, uint64_t now_ms)
 {
     size_t place;
-    while (tlc_ticket_place_newest(&context->places, &place))
+    while (next_place(context, &place))
         if (tlc_tls13_ticket_fresh(&context->tickets[place], now_ms))
             return &context->tickets[place];
     return NULL;
@@ -133,6 +141,10 @@ static void keep_tickets(struct lean_session *session)
 
 static const struct tlc_tls13_ticket *choose_ticket(struct lean_context *context, uint64_t now_ms)
 {
+    if (context->tickets && context->seen < context->visitors) {
+        context->seen++;
+        return NULL;
+    }
     if (!context->tickets || !tlc_resumption_due(&context->base.resumption, context->places.count))
         return NULL;
     const struct tlc_tls13_ticket *ticket = take_ticket(context, now_ms);

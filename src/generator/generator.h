@@ -54,7 +54,11 @@ struct tlc_target_options {
     const char *client_chain_pem, *client_key_pem; // engine full: client certificate
     unsigned verify_every; // lean: verify CertificateVerify in one of N handshakes
     double resume_ratio;   // 0 to 1: share of handshakes that offer a ticket
-    unsigned psk_modes;    // TLC_PSK_* bits; 0: psk_dhe_ke, as ordinary clients
+    // Lean, above 0: so many clients of each loop take turns, each with the ticket of its last
+    // visit; their first visits are full handshakes. 0: the newest ticket is offered, whosever it
+    // was.
+    unsigned visitors;
+    unsigned psk_modes; // TLC_PSK_* bits; 0: psk_dhe_ke, as ordinary clients
     enum tlc_close close;
     unsigned tickets_expected; // tickets to read before closing (the probe tells); 0: none
     // The same after a resumed handshake, where servers often send fewer; not known: 1, if any.

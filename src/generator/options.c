@@ -39,6 +39,7 @@ static const struct {
       {
           {"verify_every", OPTION(verify_every)},
           {"psk_modes", OPTION(psk_modes)},
+          {"visitors", OPTION(visitors)},
           {"tickets_expected", OPTION(tickets_expected)},
           {"tickets_expected_resumed", OPTION(tickets_expected_resumed)},
           {"timeout_ms", OPTION(timeout_ms)},

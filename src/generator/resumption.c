@@ -38,3 +38,13 @@ void tlc_ticket_place_return(struct tlc_ticket_places *places)
 {
     places->count++;
 }
+
+bool tlc_ticket_place_oldest(struct tlc_ticket_places *places, size_t *place)
+{
+    if (!places->count)
+        return false;
+    *place = places->first;
+    places->first = (places->first + 1) % places->capacity;
+    places->count--;
+    return true;
+}

@@ -15,9 +15,9 @@ struct tlc_resumption {
 // Whether the next handshake is to offer a ticket, `have` telling whether there is one.
 bool tlc_resumption_due(struct tlc_resumption *resumption, bool have);
 
-// Places of a store of tickets: the newest is offered first, since it lives longest; a full store
-// forgets the oldest. A ticket of TLS 1.3 is offered once (RFC 8446, C.4); a session of TLS 1.2 may
-// be returned to its place.
+// Places of a store of tickets: the newest is offered first, since it lives longest, or the
+// oldest, whose owner has waited longest; a full store forgets the oldest. A ticket of TLS 1.3 is
+// offered once (RFC 8446, C.4); a session of TLS 1.2 may be returned to its place.
 struct tlc_ticket_places {
     size_t capacity, first, count;
 };
@@ -26,5 +26,6 @@ size_t tlc_ticket_place_new(struct tlc_ticket_places *places);
 bool tlc_ticket_place_newest(struct tlc_ticket_places *places, size_t *place);
 // What was taken last is there again.
 void tlc_ticket_place_return(struct tlc_ticket_places *places);
+bool tlc_ticket_place_oldest(struct tlc_ticket_places *places, size_t *place);
 
 #endif

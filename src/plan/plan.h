@@ -34,6 +34,11 @@ struct tlc_arm {
     unsigned concurrency;
     unsigned timeout_us; // of one handshake, on the client's side
     char *instance; // "own": a server process of its own; "baseline": measured on the baseline's
+    // What happens to the server at half of each slice: "none"; "watch" (nothing, but the slice is
+    // cut into buckets all the same); "rotate", "rotate-abrupt", "rotate-no-previous",
+    // "rotate-trap", "reload".
+    char *event;
+    unsigned visitors;   // clients that take turns, each with the ticket of its last visit; 0: any
     char *serve_options; // more options of `tlscost serve`, words parted by spaces; NULL: none
     char *workload;      // what its slices run: "network", "memory", "primitive", "connect"
     char *provider;      // of cryptography, by name or path, in the server's library; NULL: none
@@ -55,6 +60,8 @@ struct tlc_arm {
     unsigned hello_retry; // 1: the client's first key share is of a group that the server lacks
     unsigned upgrade;     // 1: the protocol is changed by a request after the handshake
 };
+
+enum { TLC_BUCKET_US = 100000, TLC_EVENT_SLICE_US = 4 * TLC_BUCKET_US };
 
 struct tlc_schedule {
     unsigned blocks; // fresh servers each; instances of an arm, the unit of inference (at least 6)
@@ -109,7 +116,8 @@ enum tlc_status tlc_plan_read(const char *path, struct tlc_plan **plan,
 enum tlc_status tlc_plan_parse(const char *text, size_t count, const char *name,
                                struct tlc_plan **plan, struct tlc_error *error) TLC_CHECKED;
 void tlc_plan_free(struct tlc_plan *plan);
-// The short form of a plan for `--quick`: the same arms, about 30 s of measuring.
+// The short form of a plan for `--quick`: the same arms, about 30 s of measuring. Slices around
+// events are 500 ms long, with at most 100 visitors.
 void tlc_plan_make_quick(struct tlc_plan *plan);
 // Seconds of slices, warm-ups and settle times, for progress and for messages.
 double tlc_plan_seconds(const struct tlc_plan *plan);

@@ -91,6 +91,27 @@ static bool resumption_without_tickets(const struct tlc_arm *arm)
     return (psk(arm) || is(arm->resumption, "ticket")) && arm->tickets == 0;
 }
 
+static bool event_without_tickets(const struct tlc_arm *arm)
+{
+    return !is(arm->event, "none") && !psk(arm) && !is(arm->resumption, "ticket");
+}
+
+static bool event_of_own_server(const struct tlc_arm *arm)
+{
+    return arm->server && !is(arm->event, "none") && !is(arm->event, "watch");
+}
+
+static bool visitors_are_lean(const struct tlc_arm *arm)
+{
+    return arm->visitors && (!lean(arm) || !psk(arm));
+}
+
+// A second ticket of the same visit would stand in the way of another client's.
+static bool visitors_have_one_ticket(const struct tlc_arm *arm)
+{
+    return arm->visitors && arm->tickets != 1;
+}
+
 // RFC 8446, B.4: suites 0x13xx belong to TLS 1.3 alone, all others to earlier versions.
 static bool cipher_of_other_version(const struct tlc_arm *arm)
 {
@@ -169,6 +190,15 @@ static const struct rule {
      "a resume_ratio without resumption; write for example resumption: psk_dhe_ke"},
     {resumption_without_tickets, "tickets",
      "resumption needs tickets; write tickets: 1 or more, or resumption: none"},
+    {event_without_tickets, "event",
+     "events are about tickets; write resumption: psk_dhe_ke and a resume_ratio, or event: none"},
+    {event_of_own_server, "event",
+     "only tlscost's own server takes commands; write event: watch, or leave server out"},
+    {visitors_are_lean, "visitors",
+     "visitors are clients of the lean engine that resume; write engine: lean and resumption: "
+     "psk_dhe_ke, or visitors: 0"},
+    {visitors_have_one_ticket, "visitors",
+     "a visitor keeps one ticket; write tickets: 1, or visitors: 0"},
     {cipher_of_other_version, "cipher",
      "the cipher belongs to another TLS version; write one of the arm's version"},
     {cipher_of_other_key, "cipher",
@@ -201,7 +231,7 @@ static bool is_of_server(enum tlc_arm_key key)
     static const enum tlc_arm_key free_keys[] = {
         TLC_KEY_RESUMPTION, TLC_KEY_RESUME_RATIO, TLC_KEY_ENGINE,      TLC_KEY_SHARE,
         TLC_KEY_CLOSE,      TLC_KEY_BURN,         TLC_KEY_CONCURRENCY, TLC_KEY_TIMEOUT,
-        TLC_KEY_INSTANCE,   TLC_KEY_AGAINST};
+        TLC_KEY_INSTANCE,   TLC_KEY_AGAINST,      TLC_KEY_VISITORS};
     for (size_t i = 0; i < sizeof free_keys / sizeof *free_keys; i++)
         if (key == free_keys[i])
             return false;
@@ -253,6 +283,11 @@ static enum tlc_status check_arm(const struct tlc_plan *plan, size_t index,
         return fail_arm(arm, document, origin, "against",
                         "no arm is called so, or differs in that key alone; write the name of "
                         "another arm, KEY=VALUE, or baseline",
+                        error);
+    if (!is(arm->event, "none") && plan->schedule.slice_us < TLC_EVENT_SLICE_US)
+        return fail_arm(arm, document, origin, "event",
+                        "too short a slice to show what comes before and behind an event; write a "
+                        "schedule with slice: 400ms or longer",
                         error);
     for (size_t i = 0; i < index; i++)
         if (!strcmp(plan->arms[i].name, arm->name))

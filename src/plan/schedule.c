@@ -73,9 +73,26 @@ double tlc_plan_seconds(const struct tlc_plan *plan)
     return schedule->blocks * (warm_ups_us(plan) + schedule->rounds * round_us) / 1e6;
 }
 
+static bool has_event(const struct tlc_plan *plan)
+{
+    for (size_t i = 0; plan->arms && i < plan->arm_count; i++)
+        if (strcmp(plan->arms[i].event, "none") != 0)
+            return true;
+    return false;
+}
+
+// So many that all of them can come back behind an event even in a short slice.
+static void make_few_visitors(struct tlc_plan *plan)
+{
+    enum { VISITORS = 100 };
+    for (size_t i = 0; i < plan->arm_count; i++)
+        if (plan->arms[i].visitors > VISITORS)
+            plan->arms[i].visitors = VISITORS;
+}
+
 void tlc_plan_make_quick(struct tlc_plan *plan)
 {
-    enum { BLOCKS = 7, LEAST_ROUNDS = 4, SLICE_US = 50000, WARM_UP_US = 50000 };
+    enum { BLOCKS = 7, SLICE_US = 50000, EVENT_SLICE_US = 500000, WARM_UP_US = 50000 };
     const double budget_us = 30e6;
     struct tlc_schedule *schedule = &plan->schedule;
     if (connects(plan)) {
@@ -83,8 +100,9 @@ void tlc_plan_make_quick(struct tlc_plan *plan)
             schedule->connections--;
         return;
     }
-    if (schedule->slice_us > SLICE_US)
-        schedule->slice_us = SLICE_US;
+    bool events = has_event(plan);
+    if (schedule->slice_us > (events ? EVENT_SLICE_US : SLICE_US))
+        schedule->slice_us = events ? EVENT_SLICE_US : SLICE_US;
     if (schedule->warm_up_us > WARM_UP_US)
         schedule->warm_up_us = WARM_UP_US;
     schedule->settle_us = 0;
@@ -93,8 +111,11 @@ void tlc_plan_make_quick(struct tlc_plan *plan)
     double block_us = budget_us / schedule->blocks - warm_ups_us(plan);
     double rounds =
         block_us / ((double)tlc_schedule_visit_count(plan) * (double)schedule->slice_us);
-    if (rounds < LEAST_ROUNDS)
-        rounds = LEAST_ROUNDS;
+    if (events)
+        make_few_visitors(plan);
+    double least_rounds = events ? 1 : 4;
+    if (rounds < least_rounds)
+        rounds = least_rounds;
     if (rounds < schedule->rounds)
         schedule->rounds = (unsigned)rounds;
 }

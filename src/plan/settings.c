@@ -14,6 +14,9 @@ static const char *const closes[] = {"reset", "fin", "close-notify", NULL};
 static const char *const instances[] = {"own", "baseline", NULL};
 static const char *const workloads[] = {"network", "memory", "primitive", "connect", NULL};
 static const char *const networks[] = {"loopback", "veth", "veth-unsteered", NULL};
+static const char *const events[] = {
+    "none",        "watch",  "rotate", "rotate-abrupt", "rotate-no-previous",
+    "rotate-trap", "reload", NULL};
 static const char *const sides[] = {"server", "client", "both", NULL};
 static const char *const authorities[] = {"rsa-2048", "leaf", NULL};
 
@@ -86,6 +89,8 @@ const struct tlc_setting tlc_arm_settings[TLC_ARM_KEY_COUNT] = {
     COUNT(tlc_arm, initial_window, "10", 1, 1000),
     SWITCH(tlc_arm, hello_retry),
     SWITCH(tlc_arm, upgrade),
+    TEXT(event, tlc_read_word, "none", events, NULL),
+    COUNT(tlc_arm, visitors, "0", 0, 100000),
 };
 
 const struct tlc_setting tlc_schedule_settings[TLC_SCHEDULE_KEY_COUNT] = {

@@ -112,6 +112,7 @@ static bool read_arm(const json_t *json, struct tlc_report_model *model)
     arm->holm_p = number_of(json, "holm_p");
     arm->claim_holm = json_object_get(json, "claim_holm");
     arm->outliers = json_object_get(json, "outliers");
+    arm->curve = json_object_get(json, "curve");
     if (!read_refusals(json, arm))
         return false;
     model->samples += arm->samples;

@@ -28,8 +28,8 @@ struct tlc_report_arm {
     size_t instances, samples, refused_samples, refusal_count;
     struct tlc_refusal *refusals;
     struct tlc_figure cost_us, rate, ratio;
-    double detectable, holm_p; // NaN: not told
-    const json_t *claim_holm, *outliers;
+    double detectable, holm_p;                   // NaN: not told
+    const json_t *claim_holm, *outliers, *curve; // curve NULL: not cut into buckets
 };
 
 struct tlc_report_lever {

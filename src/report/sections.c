@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "report/accounting.h"
+#include "report/curves.h"
 #include "report/facts.h"
 #include "report/words.h"
 
@@ -490,8 +491,8 @@ enum tlc_status tlc_sections_write(const struct tlc_report_model *model,
     write_legend(&writer);
     write_levers(&writer);
     write_control(&writer);
-    writer.whole = tlc_facts_write(model, emitter) && writer.whole;
-    writer.whole = tlc_accounting_write(model, emitter) && writer.whole;
+    writer.whole = tlc_curves_write(model, emitter) && tlc_facts_write(model, emitter) &&
+                   tlc_accounting_write(model, emitter) && writer.whole;
     write_published(&writer);
     write_checks(&writer);
     write_environment(&writer);

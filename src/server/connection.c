@@ -343,7 +343,7 @@ void tlc_connection_begin(struct tlc_worker *worker, int fd)
         .deadline_ms = worker->now_ms + host->handshake_timeout_ms,
     };
     connection->tls = host->stack->connection_on_socket(
-        host->context, fd, &(struct tlc_stack_connection_options){.server_name = NULL}, &error);
+        worker->context, fd, &(struct tlc_stack_connection_options){.server_name = NULL}, &error);
     if (!connection->tls) {
         connection->next = worker->free_list;
         worker->free_list = connection;

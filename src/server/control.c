@@ -20,7 +20,7 @@
 enum {
     MESSAGE_MS = 1000, // a frame that has begun must be whole by then
     SETTLE_MS = 10000, // when "settled" names no time-out
-    KEYS_MAX = 64
+    SOURCES = 4        // what the thread waits for
 };
 
 // A "settled" command that has not been answered yet.
@@ -176,38 +176,14 @@ static enum tlc_status do_settled(struct tlc_server *server, json_t *request, st
     return check_waiter(server, waiter, error);
 }
 
-static enum tlc_status replace_keys(struct tlc_server *server, const struct tlc_ticket_key *keys,
-                                    size_t count, struct tlc_error *error)
-{
-    struct tlc_stack_error why = {.text = ""};
-    const struct tlc_stack *stack = server->host.stack;
-    if (!stack->ticket_keys_replace)
-        return tlc_fail(error, TLC_ENVIRONMENT, "ticket keys: stack %s: cannot replace them",
-                        server->options->plugin->id);
-    if (!stack->ticket_keys_replace(server->host.context, keys, count, &why))
-        return tlc_fail(error, TLC_ENVIRONMENT, "ticket keys: stack %s: %s",
-                        server->options->plugin->id, why.text);
-    return TLC_OK;
-}
-
-static enum tlc_status reread_keys(struct tlc_server *server, const char *path, size_t *count,
-                                   struct tlc_error *error)
-{
-    struct tlc_ticket_key *keys;
-    enum tlc_status status = tlc_ticket_keys_read(path, &keys, count, error);
-    if (status == TLC_OK)
-        status = replace_keys(server, keys, *count, error);
-    free(keys);
-    return status;
-}
-
 static enum tlc_status keys_from_json(struct tlc_server *server, const json_t *list,
                                       struct tlc_error *error)
 {
-    struct tlc_ticket_key keys[KEYS_MAX];
+    struct tlc_ticket_key keys[TLC_TICKET_KEYS_MAX];
     size_t count = json_array_size(list);
-    if (!count || count > KEYS_MAX)
-        return tlc_fail(error, TLC_USAGE, "ticket-keys: 'keys' must list 1 to %d keys", KEYS_MAX);
+    if (!count || count > TLC_TICKET_KEYS_MAX)
+        return tlc_fail(error, TLC_USAGE, "ticket-keys: 'keys' must list 1 to %d keys",
+                        TLC_TICKET_KEYS_MAX);
     for (size_t i = 0; i < count; i++) {
         const json_t *key = json_array_get(list, i);
         if (!json_is_string(key) ||
@@ -215,7 +191,7 @@ static enum tlc_status keys_from_json(struct tlc_server *server, const json_t *l
             return tlc_fail(error, TLC_USAGE, "ticket-keys: key %zu: not 160 hexadecimal digits",
                             i);
     }
-    enum tlc_status status = replace_keys(server, keys, count, error);
+    enum tlc_status status = tlc_keys_set(server, keys, count, error);
     explicit_bzero(keys, sizeof keys);
     return status;
 }
@@ -227,14 +203,30 @@ static enum tlc_status do_ticket_keys(struct tlc_server *server, json_t *request
     const json_t *list = json_object_get(request, "keys");
     const char *path = json_string_value(json_object_get(request, "file"));
     size_t count;
+    bool changed;
     struct tlc_error why = {.text = "ticket-keys: 'file' or 'keys' is needed"};
     enum tlc_status status = TLC_USAGE;
     if (list)
         status = keys_from_json(server, list, &why);
     else if (path)
-        status = reread_keys(server, path, &count, &why);
+        status = tlc_keys_reread(server, path, &count, &changed, &why);
     return status == TLC_OK ? accept_command(server, request, error)
                             : refuse(server, request, error, "%s", why.text);
+}
+
+static enum tlc_status do_rotate(struct tlc_server *server, json_t *request, struct waiter *waiter,
+                                 struct tlc_error *error)
+{
+    (void)waiter;
+    const json_t *word = json_object_get(request, "how");
+    enum tlc_rotation how = TLC_ROTATE_SAFE;
+    struct tlc_error why = {.text = ""};
+    if (word && !(json_is_string(word) && tlc_rotation_parse(json_string_value(word), &how)))
+        return refuse(server, request, error,
+                      "rotate: 'how' must be safe, abrupt, no-previous or trap");
+    return tlc_keys_rotate(server, how, &why) == TLC_OK
+               ? accept_command(server, request, error)
+               : refuse(server, request, error, "%s", why.text);
 }
 
 static enum tlc_status do_burn(struct tlc_server *server, json_t *request, struct waiter *waiter,
@@ -261,10 +253,8 @@ static const struct command {
     enum tlc_status (*run)(struct tlc_server *server, json_t *request, struct waiter *waiter,
                            struct tlc_error *error);
 } commands[] = {
-    {"counters", do_counters},
-    {"settled", do_settled},
-    {"ticket-keys", do_ticket_keys},
-    {"burn", do_burn},
+    {"counters", do_counters}, {"settled", do_settled}, {"ticket-keys", do_ticket_keys},
+    {"rotate", do_rotate},     {"burn", do_burn},
 };
 
 static enum tlc_status dispatch(struct tlc_server *server, json_t *request, struct waiter *waiter,
@@ -281,7 +271,8 @@ static enum tlc_status dispatch(struct tlc_server *server, json_t *request, stru
         if (!strcmp(name, commands[i].name))
             return commands[i].run(server, request, waiter, error);
     return refuse(server, request, error,
-                  "'%s': unknown; there are counters, settled, ticket-keys, burn and stop", name);
+                  "'%s': unknown; there are counters, settled, ticket-keys, rotate, burn and stop",
+                  name);
 }
 
 static bool peer_has_ended(int control)
@@ -307,30 +298,53 @@ static enum tlc_status take_message(struct tlc_server *server, struct waiter *wa
     return status;
 }
 
+// Takes the file's keys; `why` begins what the user is told.
+static void reread_file(struct tlc_server *server, const char *why, bool quiet_when_same)
+{
+    const char *path = server->options->ticket_keys_file;
+    size_t count;
+    bool changed;
+    struct tlc_error error = {.text = ""};
+    if (tlc_keys_reread(server, path, &count, &changed, &error) != TLC_OK)
+        note(server, "%s: %s; the ticket keys stay as they were", why, error.text);
+    else if (changed || !quiet_when_same)
+        note(server, "%s: %zu ticket keys from %s are in use", why, count, path);
+}
+
 static void take_signal(struct tlc_server *server, bool *stop)
 {
     struct signalfd_siginfo signal;
     if (read(server->signals, &signal, sizeof signal) != (ssize_t)sizeof signal)
         return;
-    const char *path = server->options->ticket_keys_file;
-    size_t count;
-    struct tlc_error error = {.text = ""};
     if (signal.ssi_signo != SIGHUP)
         *stop = true;
-    else if (!path)
+    else if (!server->options->ticket_keys_file)
         note(server, "SIGHUP: no ticket keys file was given, nothing to read again");
-    else if (reread_keys(server, path, &count, &error) == TLC_OK)
-        note(server, "SIGHUP: %zu ticket keys from %s are in use", count, path);
     else
-        note(server, "SIGHUP: %s; the ticket keys stay as they were", error.text);
+        reread_file(server, "SIGHUP", false);
 }
 
-static int poll_timeout(const struct waiter *waiter)
+static void rotate_when_due(struct tlc_server *server)
 {
-    uint64_t now = now_ms();
-    if (!waiter->active)
+    struct tlc_error error = {.text = ""};
+    if (!server->keys.rotate_ms || now_ms() < server->keys.rotate_ms)
+        return;
+    if (tlc_keys_rotate(server, server->options->rotation, &error) != TLC_OK)
+        note(server, "rotation: %s; the ticket keys stay as they were", error.text);
+    else
+        note(server, "rotation: a fresh ticket key encrypts, %zu others decrypt",
+             server->keys.rings[0].count - 1);
+}
+
+static int poll_timeout(const struct tlc_server *server, const struct waiter *waiter)
+{
+    uint64_t now = now_ms(), due = server->keys.rotate_ms ? server->keys.rotate_ms : UINT64_MAX;
+    if (waiter->active && waiter->deadline_ms < due)
+        due = waiter->deadline_ms;
+    if (due == UINT64_MAX)
         return -1;
-    return waiter->deadline_ms > now ? (int)(waiter->deadline_ms - now) : 0;
+    uint64_t left = due > now ? due - now : 0;
+    return left > INT_MAX ? INT_MAX : (int)left;
 }
 
 enum tlc_status tlc_control_serve(struct tlc_server *server, struct tlc_error *error)
@@ -338,13 +352,14 @@ enum tlc_status tlc_control_serve(struct tlc_server *server, struct tlc_error *e
     struct waiter waiter = {.active = false};
     bool stop = false;
     enum tlc_status status = TLC_OK;
-    struct pollfd sources[] = {
+    struct pollfd sources[SOURCES] = {
         {.fd = server->signals, .events = POLLIN},
         {.fd = server->host.wake_control, .events = POLLIN},
         {.fd = server->options->control, .events = POLLIN}, // a negative one is passed over
+        {.fd = server->keys.watch, .events = POLLIN},
     };
     while (!stop && status == TLC_OK) {
-        if (poll(sources, 3, poll_timeout(&waiter)) < 0 && errno != EINTR)
+        if (poll(sources, SOURCES, poll_timeout(server, &waiter)) < 0 && errno != EINTR)
             return tlc_fail_errno(error, "serve: poll");
         if (sources[0].revents)
             take_signal(server, &stop);
@@ -352,6 +367,9 @@ enum tlc_status tlc_control_serve(struct tlc_server *server, struct tlc_error *e
             eventfd_read(server->host.wake_control, &(eventfd_t){0});
         if (sources[2].revents)
             status = take_message(server, &waiter, &stop, error);
+        if (sources[3].revents && tlc_keys_file_replaced(server))
+            reread_file(server, "key file replaced", true);
+        rotate_when_due(server);
         if (status == TLC_OK)
             status = check_waiter(server, &waiter, error);
     }

@@ -6,12 +6,16 @@
 
 #include <jansson.h>
 
+#include "server/keys.h"
 #include "server/listener.h"
 #include "server/worker.h"
 
 struct tlc_server {
     const struct tlc_server_options *options;
     struct tlc_host host;
+    struct tlc_stack_context **contexts; // one, or one a worker where each has keys of its own
+    unsigned context_count;
+    struct tlc_keys keys;
     struct tlc_worker *workers;
     unsigned worker_count;
     int *listeners; // one, or one a worker

@@ -30,6 +30,12 @@ static enum tlc_status check_options(const struct tlc_server_options *options,
     if (address->any.sa_family == AF_UNIX && options->accept == TLC_ACCEPT_REUSEPORT)
         return tlc_fail(error, TLC_USAGE, "serve: %s: reuseport is for TCP; use --accept shared",
                         options->listen);
+    if (options->keep >= TLC_TICKET_KEYS_MAX)
+        return tlc_fail(error, TLC_USAGE, "serve: keep: %u: at most %d previous keys",
+                        options->keep, TLC_TICKET_KEYS_MAX - 1);
+    if (options->key_per_worker && options->ticket_keys_file)
+        return tlc_fail(error, TLC_USAGE,
+                        "serve: a key for each worker and a file of keys for all: choose one");
     struct sockaddr_storage peer;
     socklen_t length = sizeof peer;
     if (options->control >= 0 && getsockname(options->control, (struct sockaddr *)&peer, &length))
@@ -37,25 +43,36 @@ static enum tlc_status check_options(const struct tlc_server_options *options,
     return tlc_server_check(options, error);
 }
 
-static enum tlc_status make_context(struct tlc_server *server, struct tlc_error *error)
+static enum tlc_status make_context(struct tlc_server *server, unsigned index,
+                                    struct tlc_error *error)
 {
     const struct tlc_server_options *options = server->options;
     struct tlc_stack_config config = options->stack;
-    struct tlc_ticket_key *keys = NULL;
-    if (options->ticket_keys_file) {
-        enum tlc_status status =
-            tlc_ticket_keys_read(options->ticket_keys_file, &keys, &config.ticket_key_count, error);
-        if (status != TLC_OK)
-            return status;
-        config.ticket_keys = keys;
+    if (server->keys.count) {
+        config.ticket_keys = server->keys.rings[index].keys;
+        config.ticket_key_count = server->keys.rings[index].count;
     }
     struct tlc_stack_error why = {.text = ""};
-    server->host.context = server->host.stack->context_new(TLC_STACK_SERVER, &config, &why);
-    free(keys);
-    if (!server->host.context)
+    server->contexts[index] = server->host.stack->context_new(TLC_STACK_SERVER, &config, &why);
+    if (!server->contexts[index])
         return tlc_fail(error, TLC_ENVIRONMENT, "serve: stack %s: %s", options->plugin->id,
                         why.text[0] ? why.text : "it gave no reason");
+    server->context_count++;
     return TLC_OK;
+}
+
+static enum tlc_status make_contexts(struct tlc_server *server, struct tlc_error *error)
+{
+    unsigned wanted = server->options->key_per_worker ? server->options->workers : 1;
+    enum tlc_status status = tlc_keys_open(server, error);
+    if (status != TLC_OK)
+        return status;
+    server->contexts = calloc(wanted, sizeof(struct tlc_stack_context *));
+    if (!server->contexts)
+        return tlc_fail(error, TLC_ENVIRONMENT, "serve: out of memory");
+    for (unsigned i = 0; i < wanted && status == TLC_OK; i++)
+        status = make_context(server, i, error);
+    return status;
 }
 
 static enum tlc_status open_listeners(struct tlc_server *server, struct tlc_error *error)
@@ -89,8 +106,9 @@ static enum tlc_status open_workers(struct tlc_server *server, struct tlc_error 
     for (; server->worker_count < wanted; server->worker_count++) {
         int listener = server->listeners[server->worker_count % server->listener_count];
         enum tlc_status status =
-            tlc_worker_open(&server->workers[server->worker_count], &server->host, listener,
-                            server->listener_count < wanted, error);
+            tlc_worker_open(&server->workers[server->worker_count], &server->host,
+                            server->contexts[server->worker_count % server->context_count],
+                            listener, server->listener_count < wanted, error);
         if (status != TLC_OK)
             return status;
     }
@@ -202,7 +220,10 @@ static void release(struct tlc_server *server)
     if (server->listener_count && server->address.any.sa_family == AF_UNIX)
         unlink(server->address.local.sun_path);
     free(server->listeners);
-    server->host.stack->context_free(server->host.context);
+    for (unsigned i = 0; i < server->context_count; i++)
+        server->host.stack->context_free(server->contexts[i]);
+    free(server->contexts);
+    tlc_keys_close(server);
     if (server->signals >= 0)
         close(server->signals);
     if (server->host.wake_control >= 0)
@@ -225,6 +246,7 @@ enum tlc_status tlc_server_run(const struct tlc_server_options *options, json_t 
                  .http = options->http,
                  .burn_us = options->burn_us,
                  .wake_control = -1},
+        .keys = {.watch = -1},
         .signals = -1,
     };
     sigset_t before;
@@ -236,7 +258,7 @@ enum tlc_status tlc_server_run(const struct tlc_server_options *options, json_t 
     raise_descriptor_limit();
     status = take_signals(&server, &before, error);
     if (status == TLC_OK)
-        status = make_context(&server, error);
+        status = make_contexts(&server, error);
     if (status == TLC_OK)
         status = open_listeners(&server, error);
     if (status == TLC_OK)

@@ -12,7 +12,18 @@
 #define TLC_SERVER_SCHEMA "https://tlscost.invalid/serve/1"
 #define TLC_BURN_MAX_US   1000000
 
+enum { TLC_TICKET_KEYS_MAX = 64 };
+
 enum tlc_accept { TLC_ACCEPT_SHARED, TLC_ACCEPT_REUSEPORT };
+
+// What a rotation of the ticket keys does with the keys before it. All but the first are mistakes
+// on purpose, for tests and demonstrations.
+enum tlc_rotation {
+    TLC_ROTATE_SAFE,        // the key that encrypted until now stays as the first previous one
+    TLC_ROTATE_ABRUPT,      // every key is replaced
+    TLC_ROTATE_NO_PREVIOUS, // the key that encrypted until now is dropped
+    TLC_ROTATE_TRAP         // a key that never encrypted anything is kept as the previous one
+};
 
 // Misbehaviour on purpose, for tests and demonstrations of the checks. Zero: none.
 struct tlc_server_faults {
@@ -35,7 +46,13 @@ struct tlc_server_options {
     unsigned drain_ms; // open connections may end by themselves for so long at stop; 0: 1 000
     unsigned burn_us;  // CPU burnt in each handshake (part of calibration); 0: none
     bool http;         // answer HTTP/1.1 on every connection, not only where ALPN chose it
-    const char *ticket_keys_file; // read at start and again on SIGHUP; NULL: keys of `stack`
+    // Read at start, again on SIGHUP, and when another file takes its place; NULL: no file.
+    const char *ticket_keys_file;
+    bool own_keys;      // random keys of the server's own instead of the library's, to be rotated
+    uint64_t rotate_ms; // a fresh ticket key at each such period; 0: on request only
+    unsigned keep;      // keys that stay behind the fresh one, below TLC_TICKET_KEYS_MAX
+    enum tlc_rotation rotation; // how it is done at each period
+    bool key_per_worker;        // each worker has keys of its own, as processes that share none
     struct tlc_server_faults faults;
     // Called from the serving thread once connections are accepted; `address` holds the real port.
     void (*ready)(const char *address, bool loopback, void *user);
@@ -62,6 +79,12 @@ enum tlc_status tlc_server_fault_parse(const char *text, struct tlc_server_fault
 // 160 hexadecimal digits ('#' starts a comment). *keys is the caller's to free.
 enum tlc_status tlc_ticket_keys_read(const char *path, struct tlc_ticket_key **keys, size_t *count,
                                      struct tlc_error *error) TLC_CHECKED;
+// Writes them as lines of hexadecimal digits into a file of its owner only (0600) that takes the
+// place of `path` at once.
+enum tlc_status tlc_ticket_keys_write(const char *path, const struct tlc_ticket_key *keys,
+                                      size_t count, struct tlc_error *error) TLC_CHECKED;
+// Parses "safe", "abrupt", "no-previous" or "trap"; false for anything else.
+bool tlc_rotation_parse(const char *text, enum tlc_rotation *rotation);
 
 // Has the stack try one handshake of the configuration with itself, in memory, and refuses with the
 // library's words what can never succeed. What cannot be tried passes.

@@ -1,6 +1,7 @@
 #include "server/support.h"
 
 #include "base/names.h"
+#include "server/keys.h"
 
 static enum tlc_status need(const struct tlc_server_options *options,
                             enum tlc_stack_feature feature, uint16_t code, const char *what,
@@ -69,7 +70,7 @@ static enum tlc_status check_features(const struct tlc_server_options *options,
         {"stateful sessions", TLC_FEATURE_TICKETS, TLC_TICKETS_STATEFUL,
          config->ticket_mode == TLC_TICKETS_STATEFUL},
         {"ticket keys", TLC_FEATURE_TICKET_KEYS, 0,
-         config->ticket_key_count || options->ticket_keys_file},
+         config->ticket_key_count || tlc_keys_wanted(options)},
         {"client certificates", TLC_FEATURE_CLIENT_AUTH, 0,
          config->client_auth != TLC_CLIENT_AUTH_NONE},
         {"certificates by server name", TLC_FEATURE_SNI_TABLE, 0, has_server_names(config)},

@@ -1,6 +1,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -126,4 +127,50 @@ out:
     free(bytes);
     free(parsed);
     return status;
+}
+
+bool tlc_rotation_parse(const char *text, enum tlc_rotation *rotation)
+{
+    static const char *const words[] = {[TLC_ROTATE_SAFE] = "safe",
+                                        [TLC_ROTATE_ABRUPT] = "abrupt",
+                                        [TLC_ROTATE_NO_PREVIOUS] = "no-previous",
+                                        [TLC_ROTATE_TRAP] = "trap"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (!strcmp(text, words[i])) {
+            *rotation = (enum tlc_rotation)i;
+            return true;
+        }
+    return false;
+}
+
+static bool write_lines(int fd, const struct tlc_ticket_key *keys, size_t count)
+{
+    char line[2 * KEY_BYTES + 2];
+    for (size_t i = 0; i < count; i++) {
+        const uint8_t *bytes = (const uint8_t *)&keys[i];
+        for (size_t j = 0; j < KEY_BYTES; j++)
+            snprintf(line + 2 * j, 4, "%02x\n", bytes[j]);
+        if (write(fd, line, 2 * KEY_BYTES + 1) != 2 * KEY_BYTES + 1)
+            return false;
+    }
+    explicit_bzero(line, sizeof line);
+    return fsync(fd) == 0;
+}
+
+enum tlc_status tlc_ticket_keys_write(const char *path, const struct tlc_ticket_key *keys,
+                                      size_t count, struct tlc_error *error)
+{
+    char beside[4096];
+    if (snprintf(beside, sizeof beside, "%s.%ld.new", path, (long)getpid()) >= (int)sizeof beside)
+        return tlc_fail(error, TLC_USAGE, "ticket keys: the path of the file is too long");
+    int fd = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0)
+        return tlc_fail_errno(error, "ticket keys: make %s", beside);
+    bool written = write_lines(fd, keys, count);
+    if (!(close(fd) == 0 && written && rename(beside, path) == 0)) {
+        enum tlc_status status = tlc_fail_errno(error, "ticket keys: write %s", path);
+        unlink(beside);
+        return status;
+    }
+    return TLC_OK;
 }

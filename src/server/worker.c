@@ -43,10 +43,12 @@ static void stop_listening(struct tlc_worker *worker)
     worker->listen_again_ms = worker->now_ms + ACCEPT_PAUSE_MS;
 }
 
-enum tlc_status tlc_worker_open(struct tlc_worker *worker, struct tlc_host *host, int listener,
-                                bool exclusive, struct tlc_error *error)
+enum tlc_status tlc_worker_open(struct tlc_worker *worker, struct tlc_host *host,
+                                struct tlc_stack_context *context, int listener, bool exclusive,
+                                struct tlc_error *error)
 {
     worker->host = host;
+    worker->context = context;
     worker->listener = listener;
     worker->exclusive = exclusive;
     worker->handshaking = (struct tlc_link){&worker->handshaking, &worker->handshaking};

@@ -19,7 +19,6 @@ struct tlc_connection;
 // What all workers look at. Written before they start, or rarely by the control thread.
 struct tlc_host {
     const struct tlc_stack *stack;
-    struct tlc_stack_context *context;
     struct tlc_faults *faults; // NULL: none
     unsigned handshake_timeout_ms, drain_ms;
     bool http;
@@ -38,6 +37,7 @@ struct tlc_worker {
     struct tlc_worker_counters counters;
     alignas(TLC_CACHE_LINES) _Atomic bool idle; // asleep or about to be, with no open connection
     alignas(TLC_CACHE_LINES) struct tlc_host *host;
+    struct tlc_stack_context *context;
     int epoll, listener, wake; // `wake`: eventfd, written to end the worker
     bool exclusive;            // other workers wait on `listener` too
     bool listening;            // `listener` is in the epoll set
@@ -55,8 +55,9 @@ struct tlc_worker {
 };
 
 // Prepares a worker on `listener` (borrowed); `exclusive`: other workers wait on the same socket.
-enum tlc_status tlc_worker_open(struct tlc_worker *worker, struct tlc_host *host, int listener,
-                                bool exclusive, struct tlc_error *error) TLC_CHECKED;
+enum tlc_status tlc_worker_open(struct tlc_worker *worker, struct tlc_host *host,
+                                struct tlc_stack_context *context, int listener, bool exclusive,
+                                struct tlc_error *error) TLC_CHECKED;
 enum tlc_status tlc_worker_start(struct tlc_worker *worker, unsigned number,
                                  struct tlc_error *error) TLC_CHECKED;
 // Ends the wait of the worker so that it sees `stopping`.

@@ -13,6 +13,7 @@
 #include "measure/cpu_events.h"
 #include "measure/proc.h"
 #include "stacks/loader.h"
+#include "workload/buckets.h"
 #include "workload/external.h"
 #include "workload/kinds.h"
 #include "workload/network_accounting.h"
@@ -329,9 +330,73 @@ static enum tlc_status set_burn(struct instance *instance, unsigned burn_us,
     return status;
 }
 
-static enum tlc_status network_slice(struct tlc_workload *workload, size_t arm,
-                                     uint64_t duration_us, uint64_t count, unsigned concurrency,
-                                     struct tlc_slice *slice, struct tlc_error *error)
+// One bucket of a slice: short enough to show how things change, drained at its end.
+static enum tlc_status run_bucket(struct tlc_workload *workload, size_t arm, unsigned concurrency,
+                                  struct tlc_counters *counters, json_t *buckets,
+                                  struct tlc_error *error)
+{
+    struct instance *instance = workload->arms[arm].instance;
+    pid_t root = instance->server.process.pid;
+    struct tlc_counters part = {0};
+    uint64_t before_ns = tlc_tree_cpu_ns(root, NULL);
+    enum tlc_status status =
+        run_generator(workload, arm, TLC_BUCKET_US, 0, concurrency, &part, error);
+    if (status == TLC_OK) {
+        instance->answered += part.started;
+        settle(workload->arms + arm);
+        uint64_t after_ns = tlc_tree_cpu_ns(root, NULL);
+        tlc_buckets_add(buckets, part.handshakes, part.resumed,
+                        after_ns > before_ns ? (double)(after_ns - before_ns) / 1000 : 0);
+        // Merging is for parts side by side; these follow each other.
+        double window_s = counters->window_s + part.window_s;
+        double span_s = counters->span_s + part.span_s;
+        status = tlc_counters_merge(counters, &part, error);
+        counters->window_s = window_s;
+        counters->span_s = span_s;
+    }
+    tlc_counters_free(&part);
+    return status;
+}
+
+// A slice cut into buckets, the arm's event at its half.
+static enum tlc_status run_buckets(struct tlc_workload *workload, size_t arm, uint64_t duration_us,
+                                   unsigned concurrency, struct tlc_counters *counters,
+                                   json_t **buckets, struct tlc_error *error)
+{
+    struct network_arm *state = &workload->arms[arm];
+    uint64_t count = duration_us / TLC_BUCKET_US;
+    enum tlc_status status = TLC_OK;
+    *buckets = tlc_buckets_new(state->arm->event, (unsigned)(count / 2));
+    for (uint64_t i = 0; i < count && status == TLC_OK && !state->instance->dead; i++) {
+        if (i == count / 2)
+            status = tlc_arm_server_event(&state->instance->server, state->arm->event, error);
+        if (status == TLC_OK)
+            status = run_bucket(workload, arm, concurrency, counters, *buckets, error);
+    }
+    return status;
+}
+
+// The load of a slice, to its drained end.
+static enum tlc_status run_load(struct tlc_workload *workload, size_t arm, uint64_t duration_us,
+                                uint64_t count, unsigned concurrency, struct tlc_counters *counters,
+                                json_t **buckets, struct tlc_error *error)
+{
+    struct network_arm *state = &workload->arms[arm];
+    if (buckets && strcmp(state->arm->event, "none") != 0 && duration_us >= TLC_EVENT_SLICE_US)
+        return run_buckets(workload, arm, duration_us, concurrency, counters, buckets, error);
+    enum tlc_status status =
+        run_generator(workload, arm, duration_us, count, concurrency, counters, error);
+    if (status == TLC_OK) {
+        state->instance->answered += counters->started;
+        settle(state);
+    }
+    return status;
+}
+
+// `buckets` NULL: neither event nor buckets.
+static enum tlc_status run_slice(struct tlc_workload *workload, size_t arm, uint64_t duration_us,
+                                 uint64_t count, unsigned concurrency, json_t **buckets,
+                                 struct tlc_slice *slice, struct tlc_error *error)
 {
     struct network_arm *state = &workload->arms[arm];
     struct instance *instance = state->instance;
@@ -353,12 +418,10 @@ static enum tlc_status network_slice(struct tlc_workload *workload, size_t arm,
     if (status == TLC_OK)
         status = tlc_take_readings(&observed, &before, error);
     if (status == TLC_OK)
-        status = run_generator(workload, arm, duration_us, count, concurrency, &counters, error);
-    if (status == TLC_OK) {
-        instance->answered += counters.started;
-        settle(state);
+        status =
+            run_load(workload, arm, duration_us, count, concurrency, &counters, buckets, error);
+    if (status == TLC_OK)
         status = tlc_take_readings(&observed, &after, error);
-    }
     if (status == TLC_OK) {
         instance->dead = instance->dead || after.server_ns < before.server_ns;
         double cost_us = instance->dead ? 0 : (double)(after.server_ns - before.server_ns) / 1000;
@@ -371,6 +434,20 @@ static enum tlc_status network_slice(struct tlc_workload *workload, size_t arm,
     return status;
 }
 
+static enum tlc_status network_slice(struct tlc_workload *workload, size_t arm,
+                                     uint64_t duration_us, uint64_t count, unsigned concurrency,
+                                     struct tlc_slice *slice, struct tlc_error *error)
+{
+    json_t *buckets = NULL;
+    enum tlc_status status =
+        run_slice(workload, arm, duration_us, count, concurrency, &buckets, slice, error);
+    if (status == TLC_OK)
+        slice->buckets = buckets;
+    else
+        json_decref(buckets);
+    return status;
+}
+
 // A short unmeasured slice, which no sum keeps.
 static enum tlc_status warm_up(struct tlc_workload *workload, size_t arm, struct tlc_error *error)
 {
@@ -378,8 +455,15 @@ static enum tlc_status warm_up(struct tlc_workload *workload, size_t arm, struct
     struct tlc_slice slice = {0};
     uint64_t duration_us = state->arm->warm_up_us ? state->arm->warm_up_us
                                                   : workload->setup->plan->schedule.warm_up_us;
-    enum tlc_status status =
-        network_slice(workload, arm, duration_us, 0, state->arm->concurrency, &slice, error);
+    enum tlc_status status = TLC_OK;
+    // However slow the machine is, every client has been here once.
+    if (state->arm->visitors)
+        status = run_slice(workload, arm, 0, state->arm->visitors, state->arm->concurrency, NULL,
+                           &slice, error);
+    tlc_slice_clear(&slice);
+    if (status != TLC_OK)
+        return status;
+    status = run_slice(workload, arm, duration_us, 0, state->arm->concurrency, NULL, &slice, error);
     tlc_slice_clear(&slice);
     state->sums = (struct tlc_sums){0};
     state->server_handshakes = 0;

@@ -44,7 +44,7 @@ static void add_words(struct arguments *to, const char *words)
 }
 
 static void serve_arguments(const struct tlc_arm *arm, const char *certificates, const char *listen,
-                            struct arguments *to)
+                            const char *ticket_keys, struct arguments *to)
 {
     add(to, tlc_program_path(), "serve");
     add(to, "--control", NULL);
@@ -66,6 +66,13 @@ static void serve_arguments(const struct tlc_arm *arm, const char *certificates,
         add_number(to, "--tickets", arm->tickets);
     if (!strncmp(arm->resumption, "psk_", 4))
         add(to, "--psk-modes", arm->resumption);
+    // A file that is to be rotated is made when it is missing; a year is longer than any block.
+    if (*ticket_keys) {
+        add(to, "--ticket-keys", ticket_keys);
+        add(to, "--rotate", "8000h");
+    } else if (!strncmp(arm->event, "rotate", 6)) {
+        add(to, "--keep", "2");
+    }
     if (arm->burn_us)
         add_number(to, "--burn-us", (long)arm->burn_us);
     add_words(to, arm->serve_options);
@@ -120,7 +127,10 @@ enum tlc_status tlc_arm_server_start(const struct tlc_arm *arm, const char *cert
                                      struct tlc_arm_server *server, struct tlc_error *error)
 {
     struct arguments arguments = {0};
-    serve_arguments(arm, certificates, place->listen, &arguments);
+    server->ticket_keys[0] = '\0';
+    if (!strcmp(arm->event, "reload"))
+        snprintf(server->ticket_keys, sizeof server->ticket_keys, "%s.keys", log);
+    serve_arguments(arm, certificates, place->listen, server->ticket_keys, &arguments);
     struct tlc_process_options options = {.arguments = arguments.list,
                                           .cpus = place->cpus,
                                           .namespaces = place->namespaces,
@@ -155,10 +165,13 @@ enum tlc_status tlc_arm_server_settle(struct tlc_arm_server *server, uint64_t ha
     return status;
 }
 
-enum tlc_status tlc_arm_server_burn(struct tlc_arm_server *server, unsigned burn_us,
-                                    struct tlc_error *error)
+// Sends a command, whose reference it takes, and waits until it is carried out.
+static enum tlc_status tell_server(struct tlc_arm_server *server, json_t *ask,
+                                   struct tlc_error *error)
 {
-    json_t *ask = json_pack("{s:s, s:I}", "command", "burn", "us", (json_int_t)burn_us), *answer;
+    json_t *answer;
+    char command[32];
+    snprintf(command, sizeof command, "%s", json_string_value(json_object_get(ask, "command")));
     enum tlc_status status = tlc_message_send(server->process.control, ask, error);
     json_decref(ask);
     if (status == TLC_OK)
@@ -167,9 +180,31 @@ enum tlc_status tlc_arm_server_burn(struct tlc_arm_server *server, unsigned burn
         return status;
     const char *refused = json_string_value(json_object_get(answer, "error"));
     if (refused)
-        status = tlc_fail(error, TLC_ENVIRONMENT, "burn: %s", refused);
+        status = tlc_fail(error, TLC_ENVIRONMENT, "%s: %s", command, refused);
     json_decref(answer);
     return status;
+}
+
+enum tlc_status tlc_arm_server_burn(struct tlc_arm_server *server, unsigned burn_us,
+                                    struct tlc_error *error)
+{
+    json_t *ask = json_pack("{s:s, s:I}", "command", "burn", "us", (json_int_t)burn_us);
+    return tell_server(server, ask, error);
+}
+
+enum tlc_status tlc_arm_server_event(struct tlc_arm_server *server, const char *event,
+                                     struct tlc_error *error)
+{
+    static const char rotate[] = "rotate-";
+    json_t *ask;
+    if (!strcmp(event, "watch"))
+        return TLC_OK;
+    if (!strcmp(event, "reload"))
+        ask = json_pack("{s:s, s:s}", "command", "ticket-keys", "file", server->ticket_keys);
+    else
+        ask = json_pack("{s:s, s:s}", "command", "rotate", "how",
+                        strncmp(event, rotate, strlen(rotate)) ? "safe" : event + strlen(rotate));
+    return tell_server(server, ask, error);
 }
 
 void tlc_arm_server_stop(struct tlc_arm_server *server)

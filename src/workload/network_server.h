@@ -12,6 +12,7 @@
 struct tlc_arm_server {
     struct tlc_process process;
     char address[128];
+    char ticket_keys[640]; // file of its ticket keys; empty: none
 };
 
 // Where a server runs: its CPUs, its namespaces (as in tlc_process_options) and its address.
@@ -38,6 +39,9 @@ enum tlc_status tlc_arm_server_settle(struct tlc_arm_server *server, uint64_t ha
 // Changes what the server burns in each handshake from now on.
 enum tlc_status tlc_arm_server_burn(struct tlc_arm_server *server, unsigned burn_us,
                                     struct tlc_error *error) TLC_CHECKED;
+// Makes the arm's event happen now.
+enum tlc_status tlc_arm_server_event(struct tlc_arm_server *server, const char *event,
+                                     struct tlc_error *error) TLC_CHECKED;
 void tlc_arm_server_stop(struct tlc_arm_server *server);
 // The last lines of a log, for errors; empty when there are none.
 void tlc_log_tail(const char *log, char *text, size_t capacity);

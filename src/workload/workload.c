@@ -22,6 +22,7 @@ bool tlc_is_of_kind(const struct tlc_workload_setup *setup, size_t arm,
 void tlc_slice_clear(struct tlc_slice *slice)
 {
     json_decref(slice->detail);
+    json_decref(slice->buckets);
     *slice = (struct tlc_slice){0};
 }
 

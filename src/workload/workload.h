@@ -30,6 +30,9 @@ struct tlc_slice {
     // Error kinds, negotiated counts, latencies: a tlc_counters of generator/generator.h as JSON,
     // or NULL; owned.
     json_t *detail;
+    // Where the arm's event asks for it, the slice cut into TLC_BUCKET_US: {event_bucket (null: no
+    // event), handshakes:[], resumed:[], cost_us:[]}; else NULL. Owned.
+    json_t *buckets;
 };
 
 // Facts of one arm's stay in a block, taken over all its slices (see evidence/checks.h for their

@@ -88,6 +88,28 @@ free_port() {
     perl -MIO::Socket::INET -e 'print IO::Socket::INET->new(Listen => 1, LocalAddr => "127.0.0.1")->sockport'
 }
 
+# nginx of the root `nginx_root`. It cannot choose a port itself, so a free one is tried, and another when somebody was faster.
+start_nginx() { # key type, groups, more options of peers/nginx/serve
+    local key=$1 groups=$2 folder
+    folder=$BATS_TEST_TMPDIR/nginx-$RANDOM
+    shift 2
+    mkdir -p "$folder"
+    for _ in 1 2 3; do
+        address=127.0.0.1:$(free_port)
+        rm -f "$folder/nginx.pid"
+        "$root/peers/nginx/serve" --root "$nginx_root" --listen "$address" --directory "$folder" \
+            --cert "$CERTS/$key.pem" --key "$CERTS/$key.key" --groups "${groups// /:}" "$@" \
+            >"$BATS_TEST_TMPDIR/nginx.err" 2>&1 3>&- &
+        server=$!
+        while kill -0 "$server" 2>/dev/null; do
+            [ ! -s "$folder/nginx.pid" ] || return 0
+            sleep 0.05
+        done
+    done
+    echo "nginx does not listen" && cat "$BATS_TEST_TMPDIR/nginx.err"
+    return 1
+}
+
 stop_server() {
     [ -n "${server:-}" ] || return 0
     kill -TERM "$server" 2>/dev/null || true

@@ -93,7 +93,7 @@ static void every_key_arrives(void **state)
     struct tlc_plan *plan = read_file(TLC_TESTS_DIR "/fixtures/plans/everything.yaml");
     assert_names(plan, "baseline | control | ed25519 | rsa-2048 | workers=1 | workers=4 | "
                        "ecdsa-p256+concurrency=64 | baseline again | on the baseline's server | "
-                       "tls-1.2 | in memory | key pair");
+                       "tls-1.2 | in memory | in turns | key pair");
     const struct tlc_arm *arm = plan->arms;
     assert_string_equal(arm->groups, "X25519MLKEM768:secp256r1"); // the registry's names
     assert_string_equal(arm->version, "TLSv1.3");
@@ -128,6 +128,8 @@ static void every_key_arrives(void **state)
     assert_string_equal(in_memory->provider, "/opt/own.so");
     assert_string_equal(in_memory->side, "both");
     assert_string_equal(arm_named(plan, "key pair")->operation, "x25519-keygen");
+    assert_int_equal(arm_named(plan, "in turns")->visitors, 500);
+    assert_string_equal(arm_named(plan, "in turns")->event, "none");
     assert_null(arm->operation);
     assert_string_equal(arm->workload, "network");
     assert_near(plan->limits.generator_busy, 0.91);

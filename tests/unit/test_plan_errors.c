@@ -214,6 +214,13 @@ static void contradictions(void **state)
         {HEAD "baseline:\n  engine: full\n  version: TLSv1.2\n  groups: X25519\n"
               "  cipher: ECDHE-RSA-AES128-GCM-SHA256\n",
          7, "does not fit the certificate"},
+        {HEAD "baseline: {event: rotate}\nschedule: {slice: 1s}\n", 3, "events are about tickets"},
+        {HEAD "baseline: {resumption: psk_dhe_ke, resume_ratio: 100%, event: rotate}\n", 3,
+         "too short a slice"},
+        {HEAD "baseline: {event: explode}\n", 3, "none, watch, rotate"},
+        {HEAD "baseline: {visitors: 5}\n", 3, "resume; write engine: lean"},
+        {HEAD "baseline: {resumption: psk_ke, resume_ratio: 1%, visitors: 5, tickets: 2}\n", 3,
+         "keeps one ticket"},
         {HEAD "baseline: {concurrency: 2}\nlevers:\n  - {key: workers, values: [2, 4]}\n", 5,
          "arm 'workers=4': fewer connections than workers"},
     };
