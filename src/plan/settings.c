@@ -86,6 +86,8 @@ const struct tlc_setting tlc_arm_settings[TLC_ARM_KEY_COUNT] = {
     COUNT(tlc_arm, initial_window, "10", 1, 1000),
     SWITCH(tlc_arm, hello_retry),
     SWITCH(tlc_arm, upgrade),
+    COUNT(tlc_arm, echo, "0", 0, 65536),
+    SWITCH(tlc_arm, allocations),
 };
 
 const struct tlc_setting tlc_schedule_settings[TLC_SCHEDULE_KEY_COUNT] = {

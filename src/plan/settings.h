@@ -44,7 +44,9 @@
     X(RATE, "rate")                                                                                \
     X(INITIAL_WINDOW, "initial_window")                                                            \
     X(HELLO_RETRY, "hello_retry")                                                                  \
-    X(UPGRADE, "upgrade")
+    X(UPGRADE, "upgrade")                                                                          \
+    X(ECHO, "echo")                                                                                \
+    X(ALLOCATIONS, "allocations")
 #define TLC_SCHEDULE_KEYS(X)                                                                       \
     X(BLOCKS, "blocks")                                                                            \
     X(ROUNDS, "rounds")                                                                            \

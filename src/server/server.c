@@ -42,16 +42,21 @@ static enum tlc_status make_context(struct tlc_server *server, struct tlc_error 
     const struct tlc_server_options *options = server->options;
     struct tlc_stack_config config = options->stack;
     struct tlc_ticket_key *keys = NULL;
+    char *provider = config.provider ? tlc_provider_find(config.provider) : NULL;
     if (options->ticket_keys_file) {
         enum tlc_status status =
             tlc_ticket_keys_read(options->ticket_keys_file, &keys, &config.ticket_key_count, error);
-        if (status != TLC_OK)
+        if (status != TLC_OK) {
+            free(provider);
             return status;
+        }
         config.ticket_keys = keys;
     }
     struct tlc_stack_error why = {.text = ""};
+    config.provider = provider;
     server->host.context = server->host.stack->context_new(TLC_STACK_SERVER, &config, &why);
     free(keys);
+    free(provider);
     if (!server->host.context)
         return tlc_fail(error, TLC_ENVIRONMENT, "serve: stack %s: %s", options->plugin->id,
                         why.text[0] ? why.text : "it gave no reason");

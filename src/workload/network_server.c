@@ -68,6 +68,8 @@ static void serve_arguments(const struct tlc_arm *arm, const char *certificates,
         add(to, "--psk-modes", arm->resumption);
     if (arm->burn_us)
         add_number(to, "--burn-us", (long)arm->burn_us);
+    if (arm->provider)
+        add(to, "--provider", arm->provider);
     add_words(to, arm->serve_options);
     to->list[to->count] = NULL;
 }
@@ -170,6 +172,12 @@ enum tlc_status tlc_arm_server_burn(struct tlc_arm_server *server, unsigned burn
         status = tlc_fail(error, TLC_ENVIRONMENT, "burn: %s", refused);
     json_decref(answer);
     return status;
+}
+
+uint64_t tlc_arm_provider_work(const json_t *counters)
+{
+    return (uint64_t)json_integer_value(
+        json_object_get(json_object_get(counters, "provider"), "work"));
 }
 
 void tlc_arm_server_stop(struct tlc_arm_server *server)
