@@ -107,8 +107,9 @@ struct tlc_stack_config {
     size_t ticket_key_count;
     unsigned psk_modes;             // TLC_PSK_* bits
     uint32_t session_cache_entries; // stateful mode
-    const char *provider;           // crypto provider or engine to load, by path or name
-    const char *library_options;    // extra settings in the library's own language (plug-in's docs)
+    const char *provider; // crypto provider or engine to load, by path or name; its settings may
+                          // follow: "NAME?KEY=VALUE;KEY=VALUE"
+    const char *library_options; // extra settings in the library's own language (plug-in's docs)
 };
 
 // Options of one connection; all borrowed during the call.
@@ -136,6 +137,15 @@ struct tlc_stack_evidence {
     size_t chain_count; // certificates the peer sent, leaf first, at most TLC_STACK_MAX_CHAIN kept
     const uint8_t *chain_der[TLC_STACK_MAX_CHAIN]; // owned by the connection, valid until free
     size_t chain_der_bytes[TLC_STACK_MAX_CHAIN];
+};
+
+// What the provider of a context (tlc_stack_config.provider) has done since the context was made.
+struct tlc_stack_provider_use {
+    char name[64], version[64]; // as the library reports them
+    // Finished handshakes in which the library used an object of the provider: a key of the key
+    // exchange, the certificate's key, the cipher. Counted when the provider does not count.
+    uint64_t handshakes;
+    char operations[256]; // as the provider counts: "NAME=COUNT NAME=COUNT"; "" when it does not
 };
 
 struct tlc_stack_context;
@@ -232,6 +242,9 @@ struct tlc_stack {
                                 struct tlc_stack_error *error);
 
     const struct tlc_stack_operations *operations; // NULL: none can be run
+
+    // Whether the context has a provider, and then what it did. Any thread may ask at any time.
+    bool (*provider_use)(struct tlc_stack_context *context, struct tlc_stack_provider_use *use);
 };
 
 #ifdef __cplusplus

@@ -101,10 +101,11 @@ static json_t *counters_json(const json_t *merged)
     if (!merged || tlc_counters_from_json(merged, &counters, &ignored) != TLC_OK)
         return json_null();
     json_t *latency =
-        json_pack("{s:o, s:o, s:o}", "connect",
-                  percentiles_of(counters.latency_connect_us, counters.latency_count),
+        json_pack("{s:o, s:o, s:o, s:o}", "connect",
+                  percentiles_of(counters.latency_connect_us, counters.latency_connect_count),
                   "server_hello", percentiles_of(counters.latency_hello_us, counters.latency_count),
-                  "finished", percentiles_of(counters.latency_done_us, counters.latency_count));
+                  "finished", percentiles_of(counters.latency_done_us, counters.latency_count),
+                  "echoed", percentiles_of(counters.latency_echo_us, counters.latency_echo_count));
     json_t *json = json_pack(
         "{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:O?, s:O?, s:o}", "started",
         (json_int_t)counters.started, "handshakes", (json_int_t)counters.handshakes, "resumed",
@@ -179,6 +180,8 @@ static struct tlc_sample_facts facts_of(const struct tlc_sample *sample,
         .server_alive = stay && stay->server_alive,
         .server_handshakes = stay ? stay->server_handshakes : 0,
         .server_counts = stay && stay->server_counts,
+        .provider = arm->provider,
+        .provider_work = stay ? stay->provider_work : 0,
         .listen_overflows = stay ? stay->listen_overflows : 0,
         .listen_drops = stay ? stay->listen_drops : 0,
         .steal = stay ? stay->steal : -1,
@@ -219,6 +222,7 @@ static json_t *stay_json(const struct tlc_stay *stay)
     json_object_set_new(json, "accounting", json_real(stay->accounting));
     json_object_set_new(json, "server_handshakes",
                         json_integer((json_int_t)stay->server_handshakes));
+    json_object_set_new(json, "provider_work", json_integer((json_int_t)stay->provider_work));
     json_object_set_new(json, "server_alive", json_boolean(stay->server_alive));
     json_object_set_new(json, "listen_overflows", json_integer((json_int_t)stay->listen_overflows));
     json_object_set_new(json, "listen_drops", json_integer((json_int_t)stay->listen_drops));

@@ -104,6 +104,11 @@ static enum tlc_status gather_tickets(const struct tlc_load_options *options,
     return status;
 }
 
+static bool counts_allocations(const struct tlc_load_options *options)
+{
+    return options->count_allocations || options->server_allocations;
+}
+
 static enum tlc_status get_ready(const struct tlc_load_options *options, struct tlc_target *target,
                                  struct tlc_error *error)
 {
@@ -112,7 +117,8 @@ static enum tlc_status get_ready(const struct tlc_load_options *options, struct 
     if (status == TLC_OK && !options->tickets_known && tls &&
         options->target.stop == TLC_STOP_COMPLETE)
         status = tlc_target_count_tickets(target, NULL, NULL, error);
-    if (status == TLC_OK && options->target.resume_ratio > 0)
+    // What libraries set up once belongs to no handshake that is counted.
+    if (status == TLC_OK && (options->target.resume_ratio > 0 || counts_allocations(options)))
         status = gather_tickets(options, target, error);
     if (status == TLC_OK && options->warm_up_us)
         status = warm_up(options, target, error);
@@ -157,7 +163,7 @@ static enum tlc_status start_probe(const struct tlc_load_options *options, struc
     return status;
 }
 
-static enum tlc_status run(const struct tlc_load_options *options, struct tlc_target *target,
+static enum tlc_status run(struct tlc_load_options *options, struct tlc_target *target,
                            struct tlc_counters *counters, struct probe *probe,
                            struct tlc_error *error)
 {
@@ -167,7 +173,14 @@ static enum tlc_status run(const struct tlc_load_options *options, struct tlc_ta
         status = start_probe(options, probe, error);
     if (status != TLC_OK)
         return status;
-    status = tlc_target_slice(target, &options->slice, counters, error);
+    struct tlc_load_allocations before;
+    if (counts_allocations(options))
+        status = tlc_load_allocations_begin(options, &before, error);
+    if (status == TLC_OK)
+        status = tlc_target_slice(target, &options->slice, counters, error);
+    if (status == TLC_OK && counts_allocations(options))
+        status = tlc_load_allocations_end(options, &before, counters->handshakes,
+                                          &options->allocations, error);
     if (!probes)
         return status;
     pthread_join(probe->thread, NULL);
@@ -262,6 +275,8 @@ int tlc_cmd_load(int argc, char **argv)
     };
     argp_err_exit_status = TLC_USAGE;
     argp_parse(&tlc_load_argp, argc, argv, 0, NULL, &options);
+    if (options.count_allocations && tlc_allocations_preload(&options.error) != TLC_OK)
+        return tlc_report_error(&options.error);
     heed_interrupts();
     int code = options.control        ? serve_control(&options.error)
                : options.floor_listen ? serve_floor(&options)

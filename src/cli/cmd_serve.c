@@ -12,6 +12,7 @@
 #include "cli/commands.h"
 #include "cli/common.h"
 #include "cli/serve.h"
+#include "measure/allocations.h"
 #include "server/server.h"
 
 enum { CODES = 32, CERTIFICATES = 32, PROTOCOLS = 8 };
@@ -20,7 +21,7 @@ struct options {
     const char *certs, *cert, *stack, *sni, *alpn;
     uint16_t groups[CODES], ciphers[CODES], signatures[CODES];
     struct tlc_server_options server;
-    bool json;
+    bool json, count_allocations;
     struct tlc_error error;
 };
 
@@ -51,6 +52,7 @@ enum {
     KEY_HANDSHAKE_TIMEOUT,
     KEY_LIBRARY_OPTIONS,
     KEY_PROVIDER,
+    KEY_COUNT_ALLOCATIONS,
     KEY_BURN_US,
     KEY_FAULT,
     KEY_CONTROL,
@@ -100,7 +102,9 @@ static const struct argp_option argp_options[] = {
     {NULL, 0, NULL, 0, "For measurements and tests:", 4},
     {"library-options", KEY_LIBRARY_OPTIONS, "TEXT", 0,
      "More settings in the library's own language", 4},
-    {"provider", KEY_PROVIDER, "NAME", 0, "Crypto provider or engine to load", 4},
+    {"provider", KEY_PROVIDER, "NAME", 0, "Crypto provider or engine to load, and its settings", 4},
+    {"count-allocations", KEY_COUNT_ALLOCATIONS, NULL, 0,
+     "Count the memory allocations of the workers", 4},
     {"burn-us", KEY_BURN_US, "N", 0, "Burn N microseconds of CPU in each handshake", 4},
     {"fault", KEY_FAULT, "FAULT", 0,
      "Misbehave: reset-1-in=N, stall-1-in=N or die-after=N (may be repeated)", 4},
@@ -262,6 +266,8 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         options->server.http = true;
     else if (key == KEY_CONTROL)
         options->server.control = TLC_CONTROL_FD;
+    else if (key == KEY_COUNT_ALLOCATIONS)
+        options->count_allocations = true;
     else if (key == KEY_JSON)
         options->json = true;
     else if (parse_value(key, argument, options) != TLC_OK)
@@ -278,6 +284,7 @@ static const char documentation[] =
     "  tlscost serve --certs DIR --cert ecdsa-p256,rsa-2048 --sni ed25519=www.test\n"
     "  tlscost serve --http --listen '[::1]:8443'\n"
     "  curl -k 'https://[::1]:8443/'      from another terminal\n"
+    "  tlscost serve --provider 'tlscost-x25519?variant=fixed-base'\n"
     "  tlscost serve --tickets 1 --ticket-keys keys      (SIGHUP: read keys again)\n\n"
     "Only loopback addresses are used unless another one is written in --listen.";
 
@@ -447,6 +454,8 @@ int tlc_cmd_serve(int argc, char **argv)
     if (!options.server.workers)
         options.server.workers = usable_cpus();
     options.server.user = &options;
+    if (options.count_allocations && tlc_allocations_preload(&options.error) != TLC_OK)
+        return tlc_report_error(&options.error);
     struct served served = {.count = 0};
     json_t *counters = NULL;
     enum tlc_status status = serve(&options, &served, &counters);

@@ -155,6 +155,20 @@ static void print_names(const char *title, const json_t *value)
     printf("\n");
 }
 
+// How long the recipe took to make the library, and to find it made already.
+static void print_seconds(const json_t *manifest)
+{
+    const json_t *seconds = json_object_get(manifest, "seconds");
+    const json_t *clean = json_object_get(seconds, "clean");
+    const json_t *cached = json_object_get(seconds, "cached");
+    if (!json_is_number(clean))
+        return;
+    printf("  %-12s%.1f s clean", "made in", json_number_value(clean));
+    if (json_is_number(cached))
+        printf(", %.2f s from the cache", json_number_value(cached));
+    printf("\n");
+}
+
 static void print_stack(const json_t *facts, const struct tlc_stack_plugin *plugin)
 {
     const json_t *manifest = json_object_get(facts, "manifest");
@@ -166,6 +180,7 @@ static void print_stack(const json_t *facts, const struct tlc_stack_plugin *plug
         printf("  %-12srecipe %s: %s %s of %s\n", "origin", text_of(manifest, "recipe"),
                text_of(manifest, "package"), text_of(manifest, "package_version"),
                text_of(json_object_get(manifest, "origin"), "suite"));
+    print_seconds(manifest);
     for (size_t i = 0; i < FEATURES; i++)
         print_names(features[i].title, json_object_get(names, features[i].key));
 }

@@ -47,6 +47,8 @@ enum {
     KEY_BYTES,
     KEY_FLOOR,
     KEY_BURN_US,
+    KEY_COUNT_ALLOCATIONS,
+    KEY_SERVER_ALLOCATIONS,
     KEY_CONTROL,
     KEY_JSON
 };
@@ -94,6 +96,12 @@ static const struct argp_option argp_options[] = {
     {"verify-every", KEY_VERIFY_EVERY, "N", 0,
      "Verify the server's signature in one of N handshakes; 0 never (default 1000)", 4},
     {"allow-hello-retry", KEY_ALLOW_HRR, NULL, 0, "A HelloRetryRequest is not an error", 4},
+    {"count-allocations", KEY_COUNT_ALLOCATIONS, NULL, 0,
+     "Count the memory allocations of the library in engine full, and those of a server that has a "
+     "file of counts",
+     4},
+    {"server-allocations", KEY_SERVER_ALLOCATIONS, "FILE", 0,
+     "The server's file of counts (its TLSCOST_ALLOCATIONS)", 4},
     {NULL, 0, NULL, 0, "Unusual clients:", 5},
     {"stop", KEY_STOP, "WHERE", 0, "complete (default), after-client-hello or after-server-flight",
      5},
@@ -372,6 +380,12 @@ static void set_switch(int key, const char *text, struct tlc_load_options *optio
     case KEY_FLOOR:
         options->floor_listen = text;
         break;
+    case KEY_COUNT_ALLOCATIONS:
+        options->count_allocations = true;
+        break;
+    case KEY_SERVER_ALLOCATIONS:
+        options->server_allocations = text;
+        break;
     case KEY_CONTROL:
         options->control = true;
         break;
@@ -468,4 +482,5 @@ void tlc_load_options_free(struct tlc_load_options *options)
     free(options->trust_pem);
     free(options->client_chain_pem);
     free(options->client_key_pem);
+    json_decref(options->allocations);
 }

@@ -17,14 +17,16 @@ static const struct {
 
 enum { PERCENTILES = sizeof percentiles / sizeof *percentiles };
 
-// The three points of a handshake that are timed.
+// The points of a handshake that are timed.
+enum { POINTS = 4 };
+
 struct point {
     const char *label, *member;
     uint32_t *values;
     size_t count;
 };
 
-static void points_of(struct tlc_counters *counters, struct point points[3])
+static void points_of(struct tlc_counters *counters, struct point points[POINTS])
 {
     points[0] = (struct point){"connect", "latency_connect_us", counters->latency_connect_us,
                                counters->latency_connect_count};
@@ -32,7 +34,9 @@ static void points_of(struct tlc_counters *counters, struct point points[3])
                                counters->latency_hello_us, counters->latency_count};
     points[2] = (struct point){"finished", "latency_us", counters->latency_done_us,
                                counters->latency_count};
-    for (size_t i = 0; i < 3; i++)
+    points[3] = (struct point){"echoed", "latency_echoed_us", counters->latency_echo_us,
+                               counters->latency_echo_count};
+    for (size_t i = 0; i < POINTS; i++)
         tlc_sort_u32(points[i].values, points[i].count);
 }
 
@@ -160,12 +164,12 @@ static void print_words(const char *label, const json_t *counts)
 
 static void print_latencies(struct tlc_counters *counters)
 {
-    struct point points[3];
+    struct point points[POINTS];
     if (!counters->latency_count)
         return;
     points_of(counters, points);
     printf("  latency (us) %12s %9s %9s %9s %9s\n", "p50", "p90", "p99", "p99.9", "max");
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < POINTS; i++) {
         if (!points[i].count)
             continue;
         printf("    %-14s", points[i].label);
@@ -214,6 +218,7 @@ void tlc_load_print(const struct tlc_load_options *options, const struct tlc_tar
                probe->handshakes, options->probe_rate, tlc_counters_errors(probe));
         print_latencies(probe);
     }
+    tlc_load_allocations_print(options->allocations);
     print_words("  version: ", json_object_get(counters->negotiated, "version"));
     print_words("  cipher: ", json_object_get(counters->negotiated, "cipher"));
     print_words("  group: ", json_object_get(counters->negotiated, "group"));
@@ -282,9 +287,9 @@ static void add_counts(json_t *json, const struct tlc_counters *counters)
 
 static void add_latencies(json_t *json, struct tlc_counters *counters)
 {
-    struct point points[3];
+    struct point points[POINTS];
     points_of(counters, points);
-    for (size_t i = 0; i < 3; i++)
+    for (size_t i = 0; i < POINTS; i++)
         json_object_set_new(json, points[i].member,
                             percentiles_to_json(points[i].values, points[i].count));
 }
@@ -324,6 +329,8 @@ json_t *tlc_load_to_json(const struct tlc_load_options *options, const struct tl
     add_latencies(json, counters);
     if (probe)
         json_object_set_new(json, "latency_probe", probe_to_json(options, probe));
+    if (options->allocations)
+        json_object_set(json, "allocations", options->allocations);
     json_object_set_new(json, "negotiated", negotiated_to_json(counters));
     tlc_load_verdict(options, counters, why, sizeof why);
     json_object_set_new(json, "as_asked", json_boolean(!*why));

@@ -22,6 +22,9 @@ static const struct {
     [TLC_CHECK_RESUMPTION] =
         {"resumption",
          "Check the server's ticket settings and that its tickets can be used as often as asked."},
+    [TLC_CHECK_PROVIDER] =
+        {"provider", "Name a provider that serves the arm's groups, certificate or cipher, and see "
+                     "that its module is the one meant."},
     [TLC_CHECK_ERRORS] =
         {"errors", "Look at the kinds of errors in the result; lower the concurrency if they are "
                    "timeouts or refused connections."},
@@ -143,6 +146,21 @@ static void check_resumption(const struct tlc_sample_facts *facts,
     if (fabs(share - asked) > resumption_tolerance(asked, handshakes))
         fail(outcome, "%" PRIu64 " of %" PRIu64 " handshakes were resumed (%.2f %%), asked %.2f %%",
              facts->resumed, facts->handshakes, 100 * share, 100 * asked);
+}
+
+// Full handshakes need all the cryptography; resumed ones may pass a provider by.
+static void check_provider(const struct tlc_sample_facts *facts,
+                           const struct tlc_check_limits *limits, struct tlc_check_outcome *outcome)
+{
+    (void)limits;
+    if (!facts->provider || !facts->handshakes)
+        return;
+    uint64_t full = facts->handshakes > facts->resumed ? facts->handshakes - facts->resumed : 0;
+    uint64_t asked = full ? full : 1;
+    apply(outcome, facts->provider_work < asked ? (double)(asked - facts->provider_work) : 0, 0);
+    if (facts->provider_work < asked)
+        fail(outcome, "%s worked in %" PRIu64 " of %" PRIu64 " handshakes, asked at least %" PRIu64,
+             facts->provider, facts->provider_work, facts->handshakes, asked);
 }
 
 static void check_errors(const struct tlc_sample_facts *facts,
@@ -268,6 +286,7 @@ static check_function *const sample_checks[] = {
     [TLC_CHECK_NEGOTIATED] = check_negotiated,
     [TLC_CHECK_CERTIFICATE] = check_certificate,
     [TLC_CHECK_RESUMPTION] = check_resumption,
+    [TLC_CHECK_PROVIDER] = check_provider,
     [TLC_CHECK_ERRORS] = check_errors,
     [TLC_CHECK_LISTEN_OVERFLOW] = check_listen_overflow,
     [TLC_CHECK_COUNTS] = check_counts,

@@ -25,6 +25,9 @@ struct tlc_sample_facts {
     bool server_alive;
     uint64_t server_handshakes; // as the server counts
     bool server_counts; // false: an external server without counters, the comparison is skipped
+    // crypto provider
+    const char *provider;   // asked for; NULL: none
+    uint64_t provider_work; // handshakes it can have worked in at most, by its count or the stack's
     // kernel
     uint64_t listen_overflows, listen_drops; // increase during the sample
     double steal;
@@ -39,7 +42,7 @@ struct tlc_check_limits {
 };
 
 // Names, in the order of evaluation: "server-alive", "negotiated", "certificate", "resumption",
-// "errors", "listen-overflow", "counts", "generator-headroom", "generator-limited",
+// "provider", "errors", "listen-overflow", "counts", "generator-headroom", "generator-limited",
 // "server-saturated", "steal", "accounting"; over the campaign: "control-drift",
 // "negative-control".
 enum tlc_check {
@@ -47,6 +50,7 @@ enum tlc_check {
     TLC_CHECK_NEGOTIATED,
     TLC_CHECK_CERTIFICATE,
     TLC_CHECK_RESUMPTION,
+    TLC_CHECK_PROVIDER,
     TLC_CHECK_ERRORS,
     TLC_CHECK_LISTEN_OVERFLOW,
     TLC_CHECK_COUNTS,

@@ -212,8 +212,11 @@ enum tlc_ask tlc_load_connection_input(struct tlc_load_connection *connection, c
         return session_failed(connection);
     if (state == TLC_SESSION_STOPPED)
         return stop(connection, now_ns);
-    if (connection->phase == TLC_PHASE_SETTLE)
+    if (connection->phase == TLC_PHASE_SETTLE) {
+        if (connection->life->echo_bytes)
+            connection->times.echoed_ns = now_ns; // the last bytes to come complete it
         return settle(connection);
+    }
     if (state == TLC_SESSION_DONE && connection->phase == TLC_PHASE_HANDSHAKE)
         return finish(connection, now_ns);
     // A HelloRetryRequest asks for another ClientHello, TLS 1.2 for a second flight.

@@ -7,6 +7,7 @@
 
 #include "base/message.h"
 #include "generator/generator.h"
+#include "measure/allocations.h"
 
 struct prepared {
     json_int_t id;
@@ -113,9 +114,15 @@ static enum tlc_status slice(struct serving *serving, const json_t *request, jso
     options.batch = (unsigned)batch;
     options.batch_wait_us = (unsigned)batch_wait_us;
     struct tlc_counters counters;
+    struct tlc_allocations before, after;
+    tlc_allocations_read(&before);
     enum tlc_status status = tlc_target_slice(prepared->target, &options, &counters, error);
     if (status != TLC_OK)
         return status;
+    tlc_allocations_read(&after);
+    if (tlc_allocations_loaded())
+        json_object_set_new(answer, "allocations",
+                            tlc_allocations_per_handshake(&before, &after, counters.handshakes));
     json_object_set_new(answer, "counters", tlc_counters_to_json(&counters));
     tlc_counters_free(&counters);
     return TLC_OK;

@@ -41,6 +41,8 @@ static const struct {
      offsetof(struct tlc_counters, latency_count)},
     {"finished", offsetof(struct tlc_counters, latency_done_us),
      offsetof(struct tlc_counters, latency_count)},
+    {"echoed", offsetof(struct tlc_counters, latency_echo_us),
+     offsetof(struct tlc_counters, latency_echo_count)},
 };
 
 #define LENGTH(array)                (sizeof(array) / sizeof *(array))
@@ -103,6 +105,7 @@ static bool append_latencies(struct tlc_counters *into, const struct tlc_counter
         into->latency_capacity = total;
     into->latency_count = total;
     into->latency_connect_count += from->latency_connect_count;
+    into->latency_echo_count += from->latency_echo_count;
     return true;
 }
 

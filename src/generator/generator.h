@@ -113,6 +113,8 @@ struct tlc_counters {
         *latency_done_us; // from the start of the connect
     size_t latency_count, latency_capacity;
     size_t latency_connect_count; // fewer: a loop that batches does not see each connect
+    uint32_t *latency_echo_us;    // until the echo was compared
+    size_t latency_echo_count;    // 0: none was asked for
 };
 
 void tlc_counters_free(struct tlc_counters *counters);

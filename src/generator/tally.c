@@ -84,7 +84,8 @@ static void keep_latency(struct tlc_tally *tally, const struct tlc_times *times)
         size_t capacity = counters->latency_capacity ? counters->latency_capacity * 2 : 1 << 14;
         if (!grow(&counters->latency_connect_us, capacity) ||
             !grow(&counters->latency_hello_us, capacity) ||
-            !grow(&counters->latency_done_us, capacity)) {
+            !grow(&counters->latency_done_us, capacity) ||
+            !grow(&counters->latency_echo_us, capacity)) {
             tally->out_of_memory = true;
             return;
         }
@@ -94,6 +95,9 @@ static void keep_latency(struct tlc_tally *tally, const struct tlc_times *times)
     if (times->connected_ns)
         counters->latency_connect_us[counters->latency_connect_count++] =
             since_us(times->started_ns, times->connected_ns);
+    if (times->echoed_ns)
+        counters->latency_echo_us[counters->latency_echo_count++] =
+            since_us(times->started_ns, times->echoed_ns);
     counters->latency_hello_us[at] = since_us(times->started_ns, times->hello_ns);
     counters->latency_done_us[at] = since_us(times->started_ns, times->done_ns);
 }

@@ -36,7 +36,7 @@ struct tlc_tally {
 
 // Times of one connection on the monotonic clock.
 struct tlc_times {
-    uint64_t started_ns, connected_ns, hello_ns, done_ns;
+    uint64_t started_ns, connected_ns, hello_ns, done_ns, echoed_ns;
 };
 
 void tlc_tally_begin(struct tlc_tally *tally, struct tlc_counters *counters, bool keep_latencies,

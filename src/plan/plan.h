@@ -59,6 +59,8 @@ struct tlc_arm {
     unsigned initial_window;
     unsigned hello_retry; // 1: the client's first key share is of a group that the server lacks
     unsigned upgrade;     // 1: the protocol is changed by a request after the handshake
+    unsigned echo;        // bytes sent, echoed and compared after each handshake; 0: none
+    unsigned allocations; // 1: memory allocations of both sides are counted, in a run of their own
 };
 
 enum { TLC_BUCKET_US = 100000, TLC_EVENT_SLICE_US = 4 * TLC_BUCKET_US };

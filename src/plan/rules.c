@@ -152,6 +152,16 @@ static bool curve_is_not_offered(const struct tlc_arm *arm)
     return tls12(arm) && curve && !group_among(arm, &curve, 1);
 }
 
+static bool echo_elsewhere(const struct tlc_arm *arm)
+{
+    return !of(arm, "network") && arm->echo;
+}
+
+static bool allocations_elsewhere(const struct tlc_arm *arm)
+{
+    return arm->allocations && (!of(arm, "network") || arm->server);
+}
+
 static bool lean_has_no_certificate(const struct tlc_arm *arm)
 {
     return lean(arm) && arm->client_auth;
@@ -211,6 +221,9 @@ static const struct rule {
      "engine lean has no client certificate; write engine: full, or client_auth: none"},
     {primitive_without_operation, "operation",
      "workload primitive runs one operation; write for example operation: x25519-keygen"},
+    {echo_elsewhere, "echo", "only workload network echoes; write workload: network, or echo: 0"},
+    {allocations_elsewhere, "allocations",
+     "they are counted over the network, of tlscost's own server; write allocations: false"},
     {operation_elsewhere, "operation",
      "only workload primitive runs an operation; write workload: primitive, or operation: none"},
 };
@@ -231,7 +244,8 @@ static bool is_of_server(enum tlc_arm_key key)
     static const enum tlc_arm_key free_keys[] = {
         TLC_KEY_RESUMPTION, TLC_KEY_RESUME_RATIO, TLC_KEY_ENGINE,      TLC_KEY_SHARE,
         TLC_KEY_CLOSE,      TLC_KEY_BURN,         TLC_KEY_CONCURRENCY, TLC_KEY_TIMEOUT,
-        TLC_KEY_INSTANCE,   TLC_KEY_AGAINST,      TLC_KEY_VISITORS};
+        TLC_KEY_INSTANCE,   TLC_KEY_AGAINST,      TLC_KEY_VISITORS,    TLC_KEY_ECHO,
+        TLC_KEY_ALLOCATIONS};
     for (size_t i = 0; i < sizeof free_keys / sizeof *free_keys; i++)
         if (key == free_keys[i])
             return false;

@@ -91,6 +91,8 @@ const struct tlc_setting tlc_arm_settings[TLC_ARM_KEY_COUNT] = {
     SWITCH(tlc_arm, upgrade),
     TEXT(event, tlc_read_word, "none", events, NULL),
     COUNT(tlc_arm, visitors, "0", 0, 100000),
+    COUNT(tlc_arm, echo, "0", 0, 65536),
+    SWITCH(tlc_arm, allocations),
 };
 
 const struct tlc_setting tlc_schedule_settings[TLC_SCHEDULE_KEY_COUNT] = {

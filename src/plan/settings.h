@@ -46,7 +46,9 @@
     X(HELLO_RETRY, "hello_retry")                                                                  \
     X(UPGRADE, "upgrade")                                                                          \
     X(EVENT, "event")                                                                              \
-    X(VISITORS, "visitors")
+    X(VISITORS, "visitors")                                                                        \
+    X(ECHO, "echo")                                                                                \
+    X(ALLOCATIONS, "allocations")
 #define TLC_SCHEDULE_KEYS(X)                                                                       \
     X(BLOCKS, "blocks")                                                                            \
     X(ROUNDS, "rounds")                                                                            \

@@ -9,6 +9,8 @@
 
 #include "report/accounting.h"
 #include "report/curves.h"
+#include "report/environment.h"
+#include "report/evidence.h"
 #include "report/facts.h"
 #include "report/words.h"
 
@@ -438,48 +440,6 @@ static void write_checks(struct writer *writer)
     tlc_table_free(&table);
 }
 
-static char *value_text(struct writer *writer, const json_t *value)
-{
-    if (json_is_string(value))
-        return format(writer, "%s", json_string_value(value));
-    if (json_is_null(value))
-        return format(writer, "not told");
-    if (json_is_boolean(value))
-        return format(writer, json_is_true(value) ? "yes" : "no");
-    char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(6));
-    writer->whole = writer->whole && text;
-    return text;
-}
-
-static void write_environment(struct writer *writer)
-{
-    const struct tlc_report_model *model = writer->model;
-    const char *key, *inner;
-    json_t *value, *part;
-    heading(writer, 2, "environment");
-    json_object_foreach(model->environment, key, value)
-    {
-        if (!json_is_object(value)) {
-            item(writer, key, value_text(writer, value));
-            continue;
-        }
-        json_object_foreach(value, inner, part)
-        {
-            char *label = format(writer, "%s %s", key, inner);
-            if (label)
-                item(writer, label, value_text(writer, part));
-            free(label);
-        }
-    }
-    size_t index;
-    json_array_foreach(model->stacks, index, part)
-    {
-        item(writer, "stack",
-             format(writer, "%s: %s; build %s; sha256 %s", text_of(part, "id"),
-                    text_of(part, "version"), text_of(part, "build"), text_of(part, "sha256")));
-    }
-}
-
 enum tlc_status tlc_sections_write(const struct tlc_report_model *model,
                                    const struct tlc_published *published,
                                    const struct tlc_emitter *emitter, struct tlc_error *error)
@@ -491,10 +451,12 @@ enum tlc_status tlc_sections_write(const struct tlc_report_model *model,
     write_legend(&writer);
     write_levers(&writer);
     write_control(&writer);
-    writer.whole = tlc_curves_write(model, emitter) && tlc_facts_write(model, emitter) &&
-                   tlc_accounting_write(model, emitter) && writer.whole;
+    writer.whole = tlc_curves_write(model, emitter) && writer.whole;
+    writer.whole = tlc_evidence_write(model, emitter) && writer.whole;
+    writer.whole = tlc_facts_write(model, emitter) && writer.whole;
+    writer.whole = tlc_accounting_write(model, emitter) && writer.whole;
     write_published(&writer);
     write_checks(&writer);
-    write_environment(&writer);
+    writer.whole = tlc_environment_write(model, emitter) && writer.whole;
     return writer.whole ? TLC_OK : tlc_fail(error, TLC_ENVIRONMENT, "report: out of memory");
 }

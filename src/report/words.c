@@ -83,7 +83,8 @@ char *tlc_words_verdict(const struct tlc_report_arm *arm, double margin, char *w
 
 char *tlc_words_check_value(const char *check, double value, char *words)
 {
-    static const char *const counted[] = {"errors", "listen-overflow", "counts", "negotiated"};
+    static const char *const counted[] = {"errors", "listen-overflow", "counts", "negotiated",
+                                          "provider"};
     if (!isfinite(value)) {
         strcpy(words, "-");
         return words;
@@ -156,5 +157,19 @@ char *tlc_words_duration(const char *started, const char *finished, char *words)
         snprintf(words, TLC_WORDS, "%ld min %ld s", seconds / 60, seconds % 60);
     else
         snprintf(words, TLC_WORDS, "%ld h %ld min", seconds / 3600, seconds / 60 % 60);
+    return words;
+}
+
+char *tlc_words_made(const json_t *stack, char *words)
+{
+    const json_t *seconds = json_object_get(json_object_get(stack, "manifest"), "seconds");
+    const json_t *clean = json_object_get(seconds, "clean");
+    const json_t *cached = json_object_get(seconds, "cached");
+    *words = '\0';
+    if (json_is_number(clean) && json_is_number(cached))
+        snprintf(words, TLC_WORDS, "; made in %.1f s clean, %.2f s from the cache",
+                 json_number_value(clean), json_number_value(cached));
+    else if (json_is_number(clean))
+        snprintf(words, TLC_WORDS, "; made in %.1f s clean", json_number_value(clean));
     return words;
 }

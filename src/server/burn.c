@@ -12,8 +12,8 @@ static void work(void)
 
 uint64_t tlc_burn(unsigned us)
 {
-    // What a look costs: the least step this thread has seen, since a longer one had an interrupt in
-    // it, which even the only step of a burn may have.
+    // What a look costs: the least step this thread has seen, since a longer one had an interrupt
+    // in it, which even the only step of a burn may have.
     static _Thread_local uint64_t look = UINT64_MAX;
     uint64_t begin = tlc_thread_cpu_ns(), before = begin;
     uint64_t end = begin + (uint64_t)us * 1000;

@@ -14,7 +14,9 @@
 #include <unistd.h>
 
 #include "base/message.h"
+#include "measure/allocations.h"
 #include "measure/clock.h"
+#include "server/provider.h"
 #include "server/ticket_keys.h"
 
 enum {
@@ -58,8 +60,13 @@ json_t *tlc_server_snapshot(const struct tlc_server *server)
         json_array_append_new(workers, tlc_server_counters_json(&one));
         tlc_server_counters_add(&total, &one);
     }
-    return json_pack("{s:o, s:o, s:o}", "workers", workers, "totals",
-                     tlc_server_counters_json(&total), "failed", total.failed);
+    struct tlc_allocations allocations;
+    tlc_allocations_read(&allocations);
+    return json_pack(
+        "{s:o, s:o, s:o, s:o*, s:o*}", "workers", workers, "totals",
+        tlc_server_counters_json(&total), "failed", total.failed, "provider",
+        tlc_server_provider(server->host.stack, server->contexts, server->context_count),
+        "allocations", tlc_allocations_loaded() ? tlc_allocations_json(&allocations) : NULL);
 }
 
 static bool queues_are_empty(const struct tlc_server *server)

@@ -48,12 +48,15 @@ static enum tlc_status make_context(struct tlc_server *server, unsigned index,
 {
     const struct tlc_server_options *options = server->options;
     struct tlc_stack_config config = options->stack;
+    char *provider = config.provider ? tlc_provider_find(config.provider) : NULL;
     if (server->keys.count) {
         config.ticket_keys = server->keys.rings[index].keys;
         config.ticket_key_count = server->keys.rings[index].count;
     }
     struct tlc_stack_error why = {.text = ""};
+    config.provider = provider;
     server->contexts[index] = server->host.stack->context_new(TLC_STACK_SERVER, &config, &why);
+    free(provider);
     if (!server->contexts[index])
         return tlc_fail(error, TLC_ENVIRONMENT, "serve: stack %s: %s", options->plugin->id,
                         why.text[0] ? why.text : "it gave no reason");

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "measure/allocations.h"
 #include "server/connection.h"
 
 enum {
@@ -167,6 +168,7 @@ static void *run(void *argument)
     struct tlc_worker *worker = argument;
     struct epoll_event events[EVENTS];
     worker->now_ms = coarse_ms();
+    tlc_allocations_of_thread(true);
     while (!is_over(worker)) {
         int count = wait_for_events(worker, events);
         tlc_connection_run_again(worker);
@@ -181,6 +183,7 @@ static void *run(void *argument)
             listen_for(worker, worker->exclusive);
     }
     tlc_connection_end_all(worker);
+    tlc_allocations_of_thread(false);
     return NULL;
 }
 

@@ -165,6 +165,28 @@ static char *find_file(const char *id)
     return found;
 }
 
+char *tlc_provider_find(const char *provider)
+{
+    size_t length = strcspn(provider, "?");
+    char *found = NULL;
+    struct folders folders;
+    if (memchr(provider, '/', length))
+        return strdup(provider);
+    find_folders(&folders);
+    for (size_t i = 0; !found && i < folders.count; i++) {
+        char *path = NULL;
+        if (asprintf(&path, "%s/../providers/%.*s.so", folders.paths[i], (int)length, provider) < 0)
+            break;
+        char *module = realpath(path, NULL);
+        if (module && asprintf(&found, "%s%s", module, provider + length) < 0)
+            found = NULL;
+        free(module);
+        free(path);
+    }
+    free_folders(&folders);
+    return found ? found : strdup(provider);
+}
+
 // Appends ", word" where it fits.
 static void append_word(char *list, size_t capacity, const char *word)
 {

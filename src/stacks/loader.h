@@ -20,6 +20,9 @@ struct tlc_stack_plugin {
 // stays loaded until the process ends; loading it twice gives the same object.
 enum tlc_status tlc_stack_load(const char *id, const struct tlc_stack_plugin **plugin,
                                struct tlc_error *error) TLC_CHECKED;
+// A provider as tlc_stack_config wants it: one that comes with tlscost gets its path ("providers"
+// beside a folder of plug-ins), any other stays as it is. The caller's; NULL: out of memory.
+char *tlc_provider_find(const char *provider);
 // Ids of all plug-ins found, sorted; NULL-terminated, free with tlc_stack_ids_free.
 char **tlc_stack_ids(void);
 void tlc_stack_ids_free(char **ids);

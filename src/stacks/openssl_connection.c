@@ -53,6 +53,8 @@ new_connection(struct tlc_stack_context *context,
         return NULL;
     }
     connection->client = context->role == TLC_STACK_CLIENT;
+    if (context->provider && !context->provider_counts)
+        connection->watched = context;
     SSL_set_app_data(connection->ssl, connection);
     SSL_set_msg_callback_arg(connection->ssl, connection);
     if (connection->client)
@@ -155,8 +157,11 @@ enum tlc_stack_step openssl_handshake(struct tlc_stack_connection *connection,
     ERR_clear_error();
     errno = 0;
     int result = SSL_do_handshake(connection->ssl);
-    if (result == 1)
+    if (result == 1) {
+        if (connection->watched)
+            openssl_provider_watch(connection);
         return TLC_STEP_DONE;
+    }
     enum tlc_stack_step step = step_after(connection, result, "handshake", error);
     if (step != TLC_STEP_CLOSED)
         return step;

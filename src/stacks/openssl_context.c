@@ -104,32 +104,6 @@ static bool set_library_options(SSL_CTX *ctx, enum tlc_stack_role role, const ch
     return good;
 }
 
-// Loads a provider by name or by the path of its module, in a library context of its own so that
-// other contexts of the process do not change; the default provider serves what it lacks.
-static bool load_provider(struct tlc_stack_context *context, const char *provider,
-                          struct tlc_stack_error *error)
-{
-    char name[256], folder[1024] = "", preference[300];
-    const char *slash = strrchr(provider, '/');
-    snprintf(name, sizeof name, "%s", slash ? slash + 1 : provider);
-    char *suffix = strstr(name, ".so");
-    if (slash && suffix)
-        *suffix = '\0';
-    if (slash)
-        snprintf(folder, sizeof folder, "%.*s", (int)(slash - provider), provider);
-    snprintf(preference, sizeof preference, "?provider=%s", name);
-    context->library = OSSL_LIB_CTX_new();
-    if (!context->library ||
-        (slash && OSSL_PROVIDER_set_default_search_path(context->library, folder) != 1) ||
-        !(context->providers[0] = OSSL_PROVIDER_load(context->library, name)) ||
-        !(context->providers[1] = OSSL_PROVIDER_load(context->library, "default")) ||
-        EVP_set_default_properties(context->library, preference) != 1) {
-        openssl_explain(error, "provider");
-        return false;
-    }
-    return true;
-}
-
 static bool set_names(SSL_CTX *ctx, const struct tlc_stack_config *config,
                       struct tlc_stack_error *error)
 {
@@ -290,7 +264,7 @@ struct tlc_stack_context *openssl_context_new(enum tlc_stack_role role,
         snprintf(error->text, sizeof error->text, "server: no certificate");
         goto fail;
     }
-    if (config->provider && !load_provider(context, config->provider, error))
+    if (config->provider && !openssl_provider_load(context, config->provider, error))
         goto fail;
     if (config->alpn_count && !set_alpn(context, config, error))
         goto fail;
@@ -320,9 +294,6 @@ void openssl_context_free(struct tlc_stack_context *context)
     openssl_tickets_clear(context);
     pthread_rwlock_destroy(&context->tickets.lock);
     free(context->alpn);
-    for (size_t i = 0; i < 2; i++)
-        if (context->providers[i])
-            OSSL_PROVIDER_unload(context->providers[i]);
-    OSSL_LIB_CTX_free(context->library);
+    openssl_provider_unload(context);
     free(context);
 }

@@ -7,6 +7,7 @@
 #include <openssl/provider.h>
 #include <openssl/ssl.h>
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "tlscost/stack.h"
 
@@ -32,8 +33,10 @@ struct tlc_stack_context {
     unsigned alpn_bytes;
     struct openssl_ticket_keys tickets;
     bool has_ticket_keys;
-    OSSL_LIB_CTX *library; // NULL: the process's default, as real servers use it
-    OSSL_PROVIDER *providers[2];
+    OSSL_LIB_CTX *library;   // NULL: the process's default, as real servers use it
+    OSSL_PROVIDER *provider; // the one asked for; NULL: none
+    bool provider_counts;    // it tells itself what it did
+    _Atomic uint64_t provider_handshakes;
 };
 
 // What the messages on the wire said; written by the message callback.
@@ -48,6 +51,7 @@ struct tlc_stack_connection {
     SSL *ssl;
     BIO *in, *out; // memory transport only; owned by ssl
     bool client;
+    struct tlc_stack_context *watched; // whose provider is looked for in it; NULL: none is
     struct openssl_wire wire;
     SSL_SESSION *session; // newest one a client received
     size_t tickets;
@@ -70,6 +74,16 @@ struct tlc_stack_context *openssl_context_new(enum tlc_stack_role role,
                                               const struct tlc_stack_config *config,
                                               struct tlc_stack_error *error);
 void openssl_context_free(struct tlc_stack_context *context);
+
+// openssl_provider.c
+// Loads "NAME-or-PATH[?KEY=VALUE;...]" in a library context of its own, so that other contexts of
+// the process do not change.
+bool openssl_provider_load(struct tlc_stack_context *context, const char *provider,
+                           struct tlc_stack_error *error);
+void openssl_provider_unload(struct tlc_stack_context *context);
+// Looks whether the provider took part in a handshake that has just finished.
+void openssl_provider_watch(struct tlc_stack_connection *connection);
+bool openssl_provider_use(struct tlc_stack_context *context, struct tlc_stack_provider_use *use);
 
 // openssl_credentials.c
 // Adds one certificate with its chain and key to a context.

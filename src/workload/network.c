@@ -17,6 +17,7 @@
 #include "workload/external.h"
 #include "workload/kinds.h"
 #include "workload/network_accounting.h"
+#include "workload/network_allocations.h"
 #include "workload/network_generator.h"
 #include "workload/network_server.h"
 #include "workload/network_target.h"
@@ -52,6 +53,8 @@ struct network_arm {
     struct tlc_external own_external; // unless another arm has opened the same one
     struct tlc_sums sums;
     uint64_t server_handshakes; // the server's own count over the arm's slices
+    uint64_t provider_work;     // and that of its crypto provider
+    json_t *allocations;        // of a handshake, counted once; NULL: not asked for
     bool prepared;
 };
 
@@ -414,6 +417,7 @@ static enum tlc_status run_slice(struct tlc_workload *workload, size_t arm, uint
     };
     uint64_t served = total_of(instance->counters, "handshakes");
     uint64_t burnt_ns = total_of(instance->counters, "burnt_ns");
+    uint64_t provider_work = tlc_arm_provider_work(instance->counters);
     enum tlc_status status = set_burn(instance, state->arm->burn_us, error);
     if (status == TLC_OK)
         status = tlc_take_readings(&observed, &before, error);
@@ -427,6 +431,7 @@ static enum tlc_status run_slice(struct tlc_workload *workload, size_t arm, uint
         double cost_us = instance->dead ? 0 : (double)(after.server_ns - before.server_ns) / 1000;
         tlc_sums_add(&state->sums, &before, &after, cost_us, counters.span_s);
         state->server_handshakes += total_of(instance->counters, "handshakes") - served;
+        state->provider_work += tlc_arm_provider_work(instance->counters) - provider_work;
         burnt_ns = total_of(instance->counters, "burnt_ns") - burnt_ns;
         fill_slice(&counters, cost_us, (double)burnt_ns / 1000, slice);
     }
@@ -448,6 +453,17 @@ static enum tlc_status network_slice(struct tlc_workload *workload, size_t arm,
     return status;
 }
 
+// Once a campaign: the count is the same in every block.
+static enum tlc_status count_allocations(struct tlc_workload *workload, struct network_arm *state,
+                                         const json_t *evidence, struct tlc_error *error)
+{
+    if (!state->arm->allocations || state->allocations)
+        return TLC_OK;
+    const struct tlc_allocation_run run = {state->arm, state->plugin, state->certificates,
+                                           workload->setup, evidence};
+    return tlc_arm_count_allocations(&run, &state->allocations, error);
+}
+
 // A short unmeasured slice, which no sum keeps.
 static enum tlc_status warm_up(struct tlc_workload *workload, size_t arm, struct tlc_error *error)
 {
@@ -466,7 +482,7 @@ static enum tlc_status warm_up(struct tlc_workload *workload, size_t arm, struct
     status = run_slice(workload, arm, duration_us, 0, state->arm->concurrency, NULL, &slice, error);
     tlc_slice_clear(&slice);
     state->sums = (struct tlc_sums){0};
-    state->server_handshakes = 0;
+    state->server_handshakes = state->provider_work = 0;
     return status;
 }
 
@@ -555,6 +571,8 @@ static enum tlc_status network_prepare(struct tlc_workload *workload, size_t arm
         status = prepare_target(workload, arm, *evidence, error);
     }
     if (status == TLC_OK)
+        status = count_allocations(workload, state, *evidence, error);
+    if (status == TLC_OK)
         status = warm_up(workload, arm, error);
     if (status != TLC_OK) {
         tlc_fail_prefix(error, "arm '%s'", state->arm->name);
@@ -575,10 +593,13 @@ static enum tlc_status network_stay(struct tlc_workload *workload, size_t arm,
         instance->dead = true;
     tlc_sums_stay(&state->sums, state->arm->workers, stay);
     stay->server_handshakes = state->server_handshakes;
+    stay->provider_work = state->provider_work;
     stay->server_counts = !state->external;
     stay->server_alive = !instance->dead;
     if (instance->counters)
         json_object_set(stay->detail, "server_counters", instance->counters);
+    if (state->allocations)
+        json_object_set(stay->detail, "allocations", state->allocations);
     if (state->external)
         json_object_set_new(stay->detail, "server",
                             json_pack("{s:s, s:s, s:s, s:O?}", "name",
@@ -597,6 +618,8 @@ static void network_close(struct tlc_workload *workload)
         return;
     for (size_t i = 0; workload->arms && i < workload->arm_count; i++)
         network_release(workload, i);
+    for (size_t i = 0; workload->arms && i < workload->arm_count; i++)
+        json_decref(workload->arms[i].allocations);
     for (int i = 0; i < NETWORKS; i++) {
         tlc_arm_generator_stop(&workload->paths[i].generator);
         tlc_veth_close(workload->paths[i].veth);

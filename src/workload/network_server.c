@@ -75,6 +75,8 @@ static void serve_arguments(const struct tlc_arm *arm, const char *certificates,
     }
     if (arm->burn_us)
         add_number(to, "--burn-us", (long)arm->burn_us);
+    if (arm->provider)
+        add(to, "--provider", arm->provider);
     add_words(to, arm->serve_options);
     to->list[to->count] = NULL;
 }
@@ -205,6 +207,12 @@ enum tlc_status tlc_arm_server_event(struct tlc_arm_server *server, const char *
         ask = json_pack("{s:s, s:s}", "command", "rotate", "how",
                         strncmp(event, rotate, strlen(rotate)) ? "safe" : event + strlen(rotate));
     return tell_server(server, ask, error);
+}
+
+uint64_t tlc_arm_provider_work(const json_t *counters)
+{
+    return (uint64_t)json_integer_value(
+        json_object_get(json_object_get(counters, "provider"), "work"));
 }
 
 void tlc_arm_server_stop(struct tlc_arm_server *server)

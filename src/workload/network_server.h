@@ -42,6 +42,8 @@ enum tlc_status tlc_arm_server_burn(struct tlc_arm_server *server, unsigned burn
 // Makes the arm's event happen now.
 enum tlc_status tlc_arm_server_event(struct tlc_arm_server *server, const char *event,
                                      struct tlc_error *error) TLC_CHECKED;
+// What the server's crypto provider did, at most once in a handshake, by its counters.
+uint64_t tlc_arm_provider_work(const json_t *counters);
 void tlc_arm_server_stop(struct tlc_arm_server *server);
 // The last lines of a log, for errors; empty when there are none.
 void tlc_log_tail(const char *log, char *text, size_t capacity);

@@ -68,6 +68,7 @@ enum tlc_status tlc_arm_target(const struct tlc_arm *arm, const struct tlc_stack
         .server_name = "localhost",
         .verify_every = 256,
         .timeout_ms = arm->timeout_us / 1000,
+        .echo_bytes = arm->echo,
         .resume_ratio = arm->resume_ratio,
         .visitors = arm->visitors,
         .psk_modes = psk_modes_of(arm->resumption),

@@ -86,6 +86,8 @@ static void a_good_sample_passes_every_check(void **state)
     (void)state;
     struct tlc_sample_facts facts = good_facts();
     struct tlc_check_outcome outcomes[TLC_CHECK_COUNT];
+    facts.provider = "own";
+    facts.provider_work = facts.handshakes;
     assert_int_equal(tlc_checks_sample(&facts, &limits, outcomes), 0);
     for (int i = 0; i < TLC_CHECK_CONTROL_DRIFT; i++) {
         assert_true(outcomes[i].applied);
@@ -118,6 +120,28 @@ static void each_protocol_fault_fails_its_own_check(void **state)
     facts = good_facts();
     facts.certificate_matches = false;
     only_fails(&facts, TLC_CHECK_CERTIFICATE, "not the certificate that the arm asked for");
+}
+
+static void a_provider_has_to_work_in_every_full_handshake(void **state)
+{
+    (void)state;
+    struct tlc_sample_facts facts = good_facts();
+    struct tlc_check_outcome outcomes[TLC_CHECK_COUNT];
+    facts.provider = "own";
+    only_fails(&facts, TLC_CHECK_PROVIDER, "own worked in 0 of 1000 handshakes");
+    facts.provider_work = 999;
+    only_fails(&facts, TLC_CHECK_PROVIDER, "asked at least 1000");
+    facts.provider_work = 1000;
+    assert_int_equal(tlc_checks_sample(&facts, &limits, outcomes), 0);
+    assert_true(outcomes[TLC_CHECK_PROVIDER].applied);
+    // Resumed without a key exchange, a handshake need not reach the provider; one has to.
+    facts.resumed = 1000;
+    facts.resume_ratio = 1;
+    facts.provider_work = 0;
+    only_fails(&facts, TLC_CHECK_PROVIDER, "asked at least 1");
+    facts.provider = NULL;
+    assert_int_equal(tlc_checks_sample(&facts, &limits, outcomes), 0);
+    assert_false(outcomes[TLC_CHECK_PROVIDER].applied);
 }
 
 static void reasons_hold_no_control_characters(void **state)
@@ -279,6 +303,7 @@ int main(void)
         cmocka_unit_test(the_documentation_tells_every_check),
         cmocka_unit_test(a_good_sample_passes_every_check),
         cmocka_unit_test(each_protocol_fault_fails_its_own_check),
+        cmocka_unit_test(a_provider_has_to_work_in_every_full_handshake),
         cmocka_unit_test(reasons_hold_no_control_characters),
         cmocka_unit_test(each_load_fault_fails_its_own_check),
         cmocka_unit_test(each_machine_fault_fails_its_own_check),

@@ -241,7 +241,7 @@ static struct tlc_counters some_counters(unsigned handshakes)
     tlc_tally_begin(&tally, &counters, true, 5000000);
     for (unsigned i = 0; i < handshakes; i++) {
         const struct tlc_times times = {1000000, i ? 1000000 + i * 1000 : 0, 2000000,
-                                        4000000 + i * 1000000};
+                                        4000000 + i * 1000000, i == 1 ? 0 : 5000000 + i * 1000000};
         facts.group = i % 2 ? TLC_GROUP_X25519 : TLC_GROUP_SECP256R1;
         tlc_tally_handshake(&tally, &expect, &facts, &times);
     }
@@ -275,6 +275,8 @@ static void handshakes_are_tallied(void **state)
     assert_int_equal(counters.latency_connect_us[2], 3);
     assert_int_equal(counters.latency_hello_us[0], 1000);
     assert_int_equal(counters.latency_done_us[3], 6000);
+    assert_int_equal(counters.latency_echo_count, 3); // the second had none
+    assert_int_equal(counters.latency_echo_us[2], 7000);
     tlc_counters_free(&counters);
 }
 
@@ -350,6 +352,8 @@ static void merged_counters_are_sums(void **state)
     assert_int_equal(all.started, 11);
     assert_int_equal(all.latency_count, 7);
     assert_int_equal(all.latency_done_us[3], two.latency_done_us[0]);
+    assert_int_equal(all.latency_echo_count, 2 + 3);
+    assert_int_equal(all.latency_echo_us[2], two.latency_echo_us[0]);
     assert_int_equal(at(all.negotiated, "version", "TLSv1.3"), 7);
     assert_int_equal(at(all.errors, "reset", NULL), 2);
     assert_true(all.span_s == 3 && all.cpu_user_us == 14);

@@ -109,6 +109,8 @@ static void every_key_arrives(void **state)
     assert_int_equal(arm->intermediates, 2);
     assert_int_equal(arm->burn_us, 15);
     assert_int_equal(arm->concurrency, 32);
+    assert_int_equal(arm->echo, 32);
+    assert_int_equal(arm->allocations, 1);
     static const struct tlc_schedule schedule = {.blocks = 7,
                                                  .rounds = 9,
                                                  .slice_us = 50000,

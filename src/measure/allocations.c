@@ -1,0 +1,147 @@
+#include "measure/allocations.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/process.h"
+#include "measure/allocation_page.h"
+
+#define MODULE "tlscost-allocations.so"
+
+static struct tlc_allocation_page *own_page(void)
+{
+    struct tlc_allocation_page *(*page)(void);
+    *(void **)&page = dlsym(RTLD_DEFAULT, TLC_ALLOCATION_PAGE_SYMBOL);
+    return page ? page() : NULL;
+}
+
+bool tlc_allocations_loaded(void)
+{
+    return own_page() != NULL;
+}
+
+void tlc_allocations_of_thread(bool count)
+{
+    static void (*of_thread)(bool);
+    static _Atomic bool looked;
+    if (!atomic_load_explicit(&looked, memory_order_acquire)) {
+        *(void **)&of_thread = dlsym(RTLD_DEFAULT, TLC_ALLOCATION_THREAD_SYMBOL);
+        atomic_store_explicit(&looked, true, memory_order_release);
+    }
+    if (of_thread)
+        of_thread(count);
+}
+
+static void read_page(struct tlc_allocation_page *page, struct tlc_allocations *counts)
+{
+    *counts = (struct tlc_allocations){.count = atomic_load(&page->count),
+                                       .bytes = atomic_load(&page->bytes),
+                                       .frees = atomic_load(&page->frees)};
+}
+
+void tlc_allocations_read(struct tlc_allocations *counts)
+{
+    struct tlc_allocation_page *page = own_page();
+    *counts = (struct tlc_allocations){0};
+    if (page)
+        read_page(page, counts);
+}
+
+enum tlc_status tlc_allocations_read_file(const char *path, struct tlc_allocations *counts,
+                                          struct tlc_error *error)
+{
+    struct tlc_allocation_page page;
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return tlc_fail_errno(error, "allocations: %s", path);
+    ssize_t got = read(file, &page, sizeof page);
+    close(file);
+    if (got != (ssize_t)sizeof page || atomic_load(&page.magic) != TLC_ALLOCATION_MAGIC)
+        return tlc_fail(error, TLC_ENVIRONMENT,
+                        "allocations: %s: no counts; start the server with LD_PRELOAD=" MODULE
+                        " and " TLC_ALLOCATIONS_VARIABLE "=%s",
+                        path, path);
+    read_page(&page, counts);
+    return TLC_OK;
+}
+
+// Beside the program, as it is built, or where it is installed.
+static bool find_module(char *path, size_t capacity)
+{
+    const char *program = tlc_program_path(), *slash = strrchr(program, '/');
+    int length = slash ? (int)(slash - program) : 0;
+    static const char *const places[] = {"preload", "../" TLC_PRELOAD_RELATIVE};
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        snprintf(path, capacity, "%.*s/%s/" MODULE, length, program, places[i]);
+        if (!access(path, R_OK))
+            return true;
+    }
+    return false;
+}
+
+// The command line this program was started with, which option parsers have changed since.
+static char **own_arguments(char *text, size_t capacity, char **arguments, size_t most)
+{
+    int file = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+    size_t used = 0, count = 0;
+    ssize_t got = 0;
+    while (file >= 0 && used < capacity && (got = read(file, text + used, capacity - used)) > 0)
+        used += (size_t)got;
+    if (file >= 0)
+        close(file);
+    if (file < 0 || got < 0 || !used || used == capacity || text[used - 1])
+        return NULL;
+    for (size_t at = 0; at < used && count < most - 1; at += strlen(text + at) + 1)
+        arguments[count++] = text + at;
+    arguments[count] = NULL;
+    return arguments;
+}
+
+enum tlc_status tlc_allocations_preload(struct tlc_error *error)
+{
+    static char text[65536], *arguments[1024];
+    char module[4096];
+    if (tlc_allocations_loaded()) {
+        unsetenv("LD_PRELOAD"); // it is for this process, not for those it starts
+        return TLC_OK;
+    }
+    if (!find_module(module, sizeof module))
+        return tlc_fail(error, TLC_ENVIRONMENT,
+                        "count allocations: " MODULE ": not found beside %s; build or install it",
+                        tlc_program_path());
+    const char *set = getenv("LD_PRELOAD");
+    if (set && !strcmp(set, module))
+        return tlc_fail(error, TLC_ENVIRONMENT,
+                        "count allocations: %s: it cannot be preloaded into this program", module);
+    if (strpbrk(module, " :"))
+        return tlc_fail(error, TLC_ENVIRONMENT,
+                        "count allocations: %s: LD_PRELOAD takes no spaces and colons in names",
+                        module);
+    setenv("LD_PRELOAD", module, 1);
+    unsetenv(TLC_ALLOCATIONS_VARIABLE);
+    if (own_arguments(text, sizeof text, arguments, sizeof arguments / sizeof *arguments))
+        execv("/proc/self/exe", arguments);
+    return tlc_fail_errno(error, "count allocations: start %s", tlc_program_path());
+}
+
+json_t *tlc_allocations_json(const struct tlc_allocations *counts)
+{
+    return json_pack("{s:I, s:I, s:I}", "count", (json_int_t)counts->count, "bytes",
+                     (json_int_t)counts->bytes, "frees", (json_int_t)counts->frees);
+}
+
+json_t *tlc_allocations_per_handshake(const struct tlc_allocations *before,
+                                      const struct tlc_allocations *after, uint64_t handshakes)
+{
+    double by = (double)handshakes;
+    if (!handshakes)
+        return json_null();
+    return json_pack("{s:f, s:f}", "count", (double)(after->count - before->count) / by, "bytes",
+                     (double)(after->bytes - before->bytes) / by);
+}

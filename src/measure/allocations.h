@@ -1,0 +1,40 @@
+// Counts of memory allocations: by an object that is preloaded before a process starts and stands
+// in front of malloc, so that statically linked libraries inside shared objects are counted too
+// (docs/allocations.md).
+#ifndef TLC_MEASURE_ALLOCATIONS_H
+#define TLC_MEASURE_ALLOCATIONS_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+struct tlc_allocations {
+    uint64_t count; // calls that gave memory: malloc, calloc, realloc, aligned_alloc and their kin
+    uint64_t bytes; // that they asked for, not what the allocator rounds it to
+    uint64_t frees;
+};
+
+// The environment variable that names a file: the preloaded object then counts every thread of the
+// process and of those it forks, and the counts are read from the file.
+#define TLC_ALLOCATIONS_VARIABLE "TLSCOST_ALLOCATIONS"
+
+// Whether the object is in this process. Without it nothing is counted and reading gives zeros.
+bool tlc_allocations_loaded(void);
+// Starts this program anew with the object preloaded, unless it is; then only threads that ask for
+// it are counted. Returns only when that is so already, or on failure.
+enum tlc_status tlc_allocations_preload(struct tlc_error *error) TLC_CHECKED;
+// Whether what the calling thread allocates counts from here on.
+void tlc_allocations_of_thread(bool count);
+void tlc_allocations_read(struct tlc_allocations *counts);
+// Counts of another process from the file that its TLSCOST_ALLOCATIONS names.
+enum tlc_status tlc_allocations_read_file(const char *path, struct tlc_allocations *counts,
+                                          struct tlc_error *error) TLC_CHECKED;
+// {count, bytes, frees}; the caller's.
+json_t *tlc_allocations_json(const struct tlc_allocations *counts);
+// {count, bytes} of the difference, divided by `handshakes`; null for none. The caller's.
+json_t *tlc_allocations_per_handshake(const struct tlc_allocations *before,
+                                      const struct tlc_allocations *after, uint64_t handshakes);
+
+#endif

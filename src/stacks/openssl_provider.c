@@ -1,0 +1,174 @@
+// A provider of the user's choice: loaded with its settings, preferred, and seen at work.
+#include <openssl/conf.h>
+#include <openssl/core_names.h>
+#include <openssl/err.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "stacks/openssl_plugin.h"
+
+#define NAME_BYTES 64
+
+// Letters that OpenSSL's configuration files would read as something else.
+static bool is_plain(const char *text)
+{
+    return !strpbrk(text, "\"'`\\$#\n\r");
+}
+
+// The module's file name without its end: what providers call themselves.
+static void name_of(const char *module, char name[NAME_BYTES])
+{
+    const char *slash = strrchr(module, '/');
+    snprintf(name, NAME_BYTES, "%.63s", slash ? slash + 1 : module);
+    size_t length = strlen(name);
+    if (length > 3 && !strcmp(name + length - 3, ".so"))
+        name[length - 3] = '\0';
+    for (char *at = name; *at; at++) // it names a section below
+        if (*at == '[' || *at == ']' || *at == '=' || *at == ' ')
+            *at = '-';
+}
+
+// Settings reach a provider of any version of OpenSSL through a configuration, here in memory.
+static BIO *configuration_of(const char *provider, char name[NAME_BYTES])
+{
+    char module[1024], settings[512];
+    const char *mark = strchr(provider, '?');
+    size_t length = mark ? (size_t)(mark - provider) : strlen(provider);
+    if (!length || length >= sizeof module || !is_plain(provider) ||
+        (mark && strlen(mark + 1) >= sizeof settings))
+        return NULL;
+    snprintf(module, sizeof module, "%.*s", (int)length, provider);
+    snprintf(settings, sizeof settings, "%s", mark ? mark + 1 : "");
+    name_of(module, name);
+    BIO *text = BIO_new(BIO_s_mem());
+    if (!text)
+        return NULL;
+    BIO_printf(text,
+               "openssl_conf = start\n[start]\nproviders = providers\n[providers]\n%s = chosen\n"
+               "default = fallback\n[fallback]\nactivate = 1\n[chosen]\nactivate = 1\n",
+               name);
+    if (strchr(module, '/'))
+        BIO_printf(text, "module = %s\n", module);
+    char *rest = settings;
+    for (char *setting; (setting = strsep(&rest, ";"));)
+        if (*setting)
+            BIO_printf(text, "%s\n", setting);
+    return text;
+}
+
+static bool apply(OSSL_LIB_CTX *library, BIO *text)
+{
+    CONF *conf = NCONF_new_ex(library, NULL);
+    long line = 0;
+    bool good =
+        conf && NCONF_load_bio(conf, text, &line) > 0 && CONF_modules_load(conf, NULL, 0) > 0;
+    NCONF_free(conf);
+    return good;
+}
+
+static bool ask_text(OSSL_PROVIDER *provider, const char *key, char *text, size_t bytes)
+{
+    char *pointer = NULL;
+    OSSL_PARAM asked[] = {OSSL_PARAM_construct_utf8_ptr(key, &pointer, 0), OSSL_PARAM_END};
+    *text = '\0';
+    if (OSSL_PROVIDER_get_params(provider, asked) != 1 || !OSSL_PARAM_modified(asked) || !pointer)
+        return false;
+    snprintf(text, bytes, "%s", pointer);
+    return true;
+}
+
+// A provider may tell what it did under "tlscost-operations" (docs/stacks.md).
+static bool ask_operations(OSSL_PROVIDER *provider, char *text, size_t bytes)
+{
+    OSSL_PARAM asked[] = {OSSL_PARAM_construct_utf8_string("tlscost-operations", text, bytes),
+                          OSSL_PARAM_END};
+    memset(text, 0, bytes);
+    return OSSL_PROVIDER_get_params(provider, asked) == 1 && OSSL_PARAM_modified(asked) &&
+           memchr(text, '\0', bytes) && *text;
+}
+
+// A configuration swallows the errors of what it starts: the module is tried once more, alone.
+static void explain_load(OSSL_LIB_CTX *library, const char *provider, const char *name,
+                         struct tlc_stack_error *error)
+{
+    const char *mark = strchr(provider, '?');
+    size_t length = mark ? (size_t)(mark - provider) : strlen(provider);
+    const char *slash = memrchr(provider, '/', length);
+    char folder[1024];
+    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - provider) : 0, provider);
+    ERR_clear_error();
+    if (!library || (slash && OSSL_PROVIDER_set_default_search_path(library, folder) != 1) ||
+        !OSSL_PROVIDER_load(library, name))
+        openssl_explain(error, "provider");
+    else
+        snprintf(error->text, sizeof error->text,
+                 "provider: %s does not start with the settings '%s'", name, mark ? mark + 1 : "");
+}
+
+bool openssl_provider_load(struct tlc_stack_context *context, const char *provider,
+                           struct tlc_stack_error *error)
+{
+    char name[NAME_BYTES], operations[256];
+    BIO *text = configuration_of(provider, name);
+    if (!text) {
+        snprintf(error->text, sizeof error->text,
+                 "provider: write NAME or PATH, then settings as in '?variant=fixed-base', without "
+                 "quotes and $ # \\");
+        return false;
+    }
+    context->library = OSSL_LIB_CTX_new();
+    bool good = context->library && apply(context->library, text) &&
+                OSSL_PROVIDER_available(context->library, name) &&
+                (context->provider = OSSL_PROVIDER_load(context->library, name)) &&
+                // What the default provider does not serve is all that remains for it.
+                EVP_set_default_properties(context->library, "?provider!=default") == 1;
+    BIO_free(text);
+    if (!good) {
+        explain_load(context->library, provider, name, error);
+        return false;
+    }
+    context->provider_counts = ask_operations(context->provider, operations, sizeof operations);
+    return true;
+}
+
+void openssl_provider_unload(struct tlc_stack_context *context)
+{
+    if (context->provider)
+        OSSL_PROVIDER_unload(context->provider);
+    OSSL_LIB_CTX_free(context->library);
+}
+
+void openssl_provider_watch(struct tlc_stack_connection *connection)
+{
+    struct tlc_stack_context *context = connection->watched;
+    const OSSL_PROVIDER *wanted = context->provider;
+    const SSL_CIPHER *cipher = SSL_get_current_cipher(connection->ssl);
+    EVP_PKEY *peer = NULL, *own = SSL_get_privatekey(connection->ssl);
+    bool used = own && EVP_PKEY_get0_provider(own) == wanted;
+    if (!used && SSL_get_peer_tmp_key(connection->ssl, &peer) == 1) {
+        used = EVP_PKEY_get0_provider(peer) == wanted;
+        EVP_PKEY_free(peer);
+    }
+    if (!used && cipher) {
+        EVP_CIPHER *fetched =
+            EVP_CIPHER_fetch(context->library, OBJ_nid2sn(SSL_CIPHER_get_cipher_nid(cipher)), NULL);
+        used = fetched && EVP_CIPHER_get0_provider(fetched) == wanted;
+        EVP_CIPHER_free(fetched);
+        ERR_clear_error();
+    }
+    if (used)
+        atomic_fetch_add_explicit(&context->provider_handshakes, 1, memory_order_relaxed);
+}
+
+bool openssl_provider_use(struct tlc_stack_context *context, struct tlc_stack_provider_use *use)
+{
+    *use = (struct tlc_stack_provider_use){.handshakes = 0};
+    if (!context->provider)
+        return false;
+    snprintf(use->name, sizeof use->name, "%s", OSSL_PROVIDER_get0_name(context->provider));
+    ask_text(context->provider, OSSL_PROV_PARAM_VERSION, use->version, sizeof use->version);
+    if (context->provider_counts)
+        ask_operations(context->provider, use->operations, sizeof use->operations);
+    use->handshakes = atomic_load_explicit(&context->provider_handshakes, memory_order_relaxed);
+    return true;
+}
