@@ -23,6 +23,7 @@ static const struct {
     {"probe", "show what one verified connection to a server negotiates", tlc_cmd_probe},
     {"serve", "serve a TLS stack as the server under test", tlc_cmd_serve},
     {"load", "make handshakes against a server and count what happened", tlc_cmd_load},
+    {"pair", "both sides of a handshake in one process, each side's cost", tlc_cmd_pair},
     {"certs", "make a test CA and leaf certificates", tlc_cmd_certs},
     {"stacks", "list, check and get TLS libraries to measure", tlc_cmd_stacks},
 };

@@ -39,7 +39,8 @@ struct tlc_arm {
     char *provider;      // of cryptography, by name or path, in the server's library; NULL: none
     char *client_stack;  // plug-in of the client in memory; NULL: the arm's stack
     char *client_auth;   // key type of the client's certificate; NULL: the client has none
-    char *side;          // whose CPU time is the cost in memory: "server", "client", "both"
+    char *side;          // whose CPU time is the cost in memory: "server", "client", "both";
+                         // "flight": the server's up to its first flight, by a recorded ClientHello
     char *operation;     // of a primitive arm, "x25519-keygen"; NULL: none
     char *against;       // the arm it is divided by, see tlc_plan_against; NULL: the baseline
     char *network;       // between server and client: "loopback", "veth", "veth-unsteered"

@@ -14,7 +14,7 @@ static const char *const closes[] = {"reset", "fin", "close-notify", NULL};
 static const char *const instances[] = {"own", "baseline", NULL};
 static const char *const workloads[] = {"network", "memory", "primitive", NULL};
 static const char *const networks[] = {"loopback", "veth", "veth-unsteered", NULL};
-static const char *const sides[] = {"server", "client", "both", NULL};
+static const char *const sides[] = {"server", "client", "both", "flight", NULL};
 
 #define AT(structure, field) #field, offsetof(struct structure, field)
 #define TEXT(key, reader, fallback, words, unset)                                                  \

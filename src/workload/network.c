@@ -13,6 +13,7 @@
 #include "measure/cpu_events.h"
 #include "measure/proc.h"
 #include "stacks/loader.h"
+#include "workload/arm_support.h"
 #include "workload/kinds.h"
 #include "workload/network_accounting.h"
 #include "workload/network_generator.h"
@@ -65,11 +66,9 @@ static enum tlc_status make_certificates(struct tlc_workload *workload, struct t
         struct network_arm *state = &workload->arms[i];
         if (!tlc_is_of_kind(workload->setup, i, &tlc_workload_network))
             continue;
-        snprintf(state->certificates, sizeof state->certificates, "%s/certs-%u",
-                 workload->setup->certificate_directory, state->arm->intermediates);
-        struct tlc_certs_options options = {.directory = state->certificates,
-                                            .intermediates = state->arm->intermediates};
-        enum tlc_status status = tlc_certs_make(&options, NULL, error);
+        enum tlc_status status =
+            tlc_arm_certificates(state->arm, workload->setup->certificate_directory,
+                                 state->certificates, sizeof state->certificates, error);
         if (status != TLC_OK)
             return status;
     }
