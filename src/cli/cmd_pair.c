@@ -224,8 +224,8 @@ static const char documentation[] =
     "\vExamples:\n"
     "  tlscost pair\n"
     "  tlscost pair --groups X25519,X25519MLKEM768 --certs ecdsa-p256,mldsa-65\n"
-    "  tlscost pair --versions TLSv1.2,TLSv1.3 --groups P-256 --resumption full,resumed\n"
-    "  tlscost pair --stack openssl --client-stack openssl-3.6 --client-auth ed25519\n"
+    "  tlscost pair --versions 1.2,1.3 --groups P-256 --resumption full,resumed\n"
+    "  tlscost pair --client-stack openssl-3.6.5 --client-auth ed25519\n"
     "  tlscost pair --replay --count 1000 --json\n\n"
     "The report of a result written with -o: tlscost report FILE. Exit code 3 means that checks "
     "refused figures.";
