@@ -305,7 +305,9 @@ static enum tlc_status memory_stay(struct tlc_workload *workload, size_t arm, st
     if (!state->dead && !tlc_process_alive(&state->worker, NULL))
         state->dead = true;
     tlc_sums_stay(&state->sums, 1, stay);
-    stay->generator_busy = 0; // there is none
+    // Neither a generator nor a listening socket is there; what others use of them is not ours.
+    stay->generator_busy = 0;
+    stay->listen_overflows = stay->listen_drops = 0;
     stay->server_alive = !state->dead;
     stay->server_handshakes = state->server_handshakes;
     // A replayed flight finishes no handshake that the server could count.

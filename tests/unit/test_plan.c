@@ -331,7 +331,9 @@ static void shipped_plans_answer_in_time(void **state)
         assert_true(plan->control > 0);
         assert_true(tlc_plan_seconds(plan) <= 181);
         tlc_plan_make_quick(plan);
-        assert_true(tlc_plan_seconds(plan) <= 31);
+        // At least 7 blocks of a warm-up and 4 rounds, 50 ms each: many arms take longer (plan.md).
+        double least = 7 * (0.05 + 4 * 0.05) * (double)plan->arm_count;
+        assert_true(tlc_plan_seconds(plan) <= (least > 31 ? least : 31));
         tlc_plan_free(plan);
     }
     assert_true(count >= 5);
