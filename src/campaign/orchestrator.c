@@ -46,17 +46,29 @@ struct campaign {
     uint64_t slices_done, slices_todo, started_ns;
 };
 
+static void describe_stack(json_t *stacks, const char *id)
+{
+    const struct tlc_stack_plugin *plugin;
+    struct tlc_error ignored;
+    size_t index;
+    json_t *stack;
+    if (tlc_stack_load(id, &plugin, &ignored) != TLC_OK)
+        return;
+    json_array_foreach(stacks, index, stack)
+    {
+        if (!strcmp(json_string_value(json_object_get(stack, "id")), plugin->id))
+            return;
+    }
+    json_array_append_new(stacks, tlc_stack_describe(plugin));
+}
+
 static json_t *describe_stacks(const struct tlc_plan *plan)
 {
     json_t *stacks = json_array();
     for (size_t i = 0; i < plan->arm_count; i++) {
-        size_t earlier = 0;
-        while (earlier < i && strcmp(plan->arms[earlier].stack, plan->arms[i].stack))
-            earlier++;
-        const struct tlc_stack_plugin *plugin;
-        struct tlc_error ignored;
-        if (earlier == i && tlc_stack_load(plan->arms[i].stack, &plugin, &ignored) == TLC_OK)
-            json_array_append_new(stacks, tlc_stack_describe(plugin));
+        describe_stack(stacks, plan->arms[i].stack);
+        if (plan->arms[i].client_stack)
+            describe_stack(stacks, plan->arms[i].client_stack);
     }
     return stacks;
 }
@@ -335,7 +347,8 @@ enum tlc_status tlc_campaign_run(const struct tlc_campaign_options *options, jso
                                           .work_directory = options->work_directory,
                                           .certificate_directory = options->certificate_directory,
                                           .server_cpus = options->server_cpus,
-                                          .generator_cpus = options->generator_cpus}};
+                                          .generator_cpus = options->generator_cpus,
+                                          .idle_connections = options->idle_connections}};
     json_t *header = NULL;
     *result = NULL;
     campaign.running = calloc(options->plan->arm_count, sizeof *campaign.running);

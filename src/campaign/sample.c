@@ -46,6 +46,17 @@ static enum tlc_status merge_detail(struct tlc_sample *sample, json_t *detail,
     return status;
 }
 
+// The CPU time of a slice whose two sides share a process, part by part.
+static void add_split(json_t *json, const struct tlc_slice *slice)
+{
+    json_t *split = json_pack("{s:I, s:f, s:f, s:f, s:f, s:I}", "resumed",
+                              (json_int_t)slice->resumed, "server_us", slice->server_us, "rest_us",
+                              slice->rest_us, "total_us", slice->total_us, "wall_us",
+                              slice->wall_us, "interrupted", (json_int_t)slice->interrupted);
+    json_object_update(json, split);
+    json_decref(split);
+}
+
 enum tlc_status tlc_sample_add(struct tlc_sample *sample, unsigned round, size_t position,
                                struct tlc_slice *slice, struct tlc_error *error)
 {
@@ -61,6 +72,9 @@ enum tlc_status tlc_sample_add(struct tlc_sample *sample, unsigned round, size_t
     totals->span_s += slice->span_s;
     totals->cost_us += slice->cost_us;
     totals->client_us += slice->client_us;
+    totals->server_us += slice->server_us;
+    totals->rest_us += slice->rest_us;
+    totals->total_us += slice->total_us;
     json_t *json = json_pack("{s:i, s:i, s:I, s:I, s:f, s:f, s:f, s:f, s:I}", "round", (int)round,
                              "position", (int)position, "handshakes", (json_int_t)slice->handshakes,
                              "in_window", (json_int_t)slice->in_window, "window_s", slice->window_s,
@@ -70,6 +84,8 @@ enum tlc_status tlc_sample_add(struct tlc_sample *sample, unsigned round, size_t
         json_object_set_new(json, "burnt_us", json_real(slice->burnt_us));
     if (slice->buckets)
         json_object_set(json, "buckets", slice->buckets);
+    if (slice->total_us > 0)
+        add_split(json, slice);
     json_array_append_new(sample->slices, json);
     enum tlc_status status = merge_detail(sample, slice->detail, error);
     tlc_slice_clear(slice);
@@ -253,6 +269,10 @@ json_t *tlc_sample_finish(struct tlc_sample *sample, const struct tlc_stay *stay
                   "client_us", number_or_null(totals->client_us / handshakes), "evidence",
                   sample->evidence, "counters", counters_json(sample->counters), "stay",
                   stay ? stay_json(stay) : json_null(), "slices", sample->slices);
+    if (totals->total_us > 0) {
+        json_object_set_new(json, "server_us", number_or_null(totals->server_us / handshakes));
+        json_object_set_new(json, "rest_us", number_or_null(totals->rest_us / handshakes));
+    }
     if (sample->failure[0])
         json_object_set_new(json, "failure", json_string(sample->failure));
     if (sample->rate_doubled > 0)

@@ -16,6 +16,7 @@ static const double CONFIDENCE = 0.95;
 struct arm_samples {
     json_t *samples; // array of references
     double cost[MAX_BLOCKS], rate[MAX_BLOCKS], gain[MAX_BLOCKS];
+    double server[MAX_BLOCKS], client[MAX_BLOCKS]; // CPU of each side; NaN where not told apart
     size_t accepted, gains, total;
     double gain_median;
     bool limited; // held back by the generator
@@ -51,6 +52,8 @@ static void collect(const json_t *samples, size_t arm, struct arm_samples *of)
         if (!is_accepted(sample))
             continue;
         of->cost[of->accepted] = number_of(sample, "cost_us");
+        of->server[of->accepted] = number_of(sample, "server_us");
+        of->client[of->accepted] = number_of(sample, "client_us");
         of->rate[of->accepted++] = rate;
     }
 }
@@ -251,6 +254,17 @@ static void judge_samples(struct summary *summary, size_t index)
     arm->figures = arm->accepted && lost <= limits->refused_samples && !arm->limited;
 }
 
+// Of arms whose two sides share a process, what each of them costs.
+static void add_sides(json_t *json, const struct arm_samples *arm)
+{
+    if (!arm->accepted || !isfinite(arm->server[0]))
+        return;
+    json_object_set_new(json, "server_us",
+                        interval_json(positive_interval(arm->server, arm->accepted)));
+    json_object_set_new(json, "client_us",
+                        interval_json(positive_interval(arm->client, arm->accepted)));
+}
+
 static json_t *arm_json(struct summary *summary, size_t index)
 {
     const struct tlc_plan *plan = summary->plan;
@@ -274,7 +288,7 @@ static json_t *arm_json(struct summary *summary, size_t index)
             json_sprintf("arm '%s': %zu of %zu samples refused%s", plan->arms[index].name,
                          arm->total - arm->accepted, arm->total,
                          limited ? ", and its rate rises with more concurrency" : ""));
-    return json_pack(
+    json_t *json = json_pack(
         "{s:s, s:s?, s:s, s:s?, s:b, s:o, s:o, s:o, s:o, s:o, s:s, s:I, s:o, s:O}", "name",
         plan->arms[index].name, "lever", plan->arms[index].lever, "role", role_of(plan, index),
         "against", against ? plan->arms[against].name : NULL, "accepted", accepted, "refused",
@@ -284,6 +298,9 @@ static json_t *arm_json(struct summary *summary, size_t index)
         "ratio", interval_json(cost.at_95), "rate_ratio", interval_json(rate.at_95), "verdict",
         verdict, "instances", (json_int_t)arm->accepted, "headroom_gain",
         finite_or_null(arm->gain_median), "samples", arm->samples);
+    if (accepted)
+        add_sides(json, arm);
+    return json;
 }
 
 static double limit_of(const struct tlc_limits *limits, enum tlc_check check)

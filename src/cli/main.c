@@ -25,6 +25,7 @@ static const struct {
     {"tickets", "audit the resumption of running servers, with remedies", tlc_cmd_tickets},
     {"serve", "serve a TLS stack as the server under test", tlc_cmd_serve},
     {"load", "make handshakes against a server and count what happened", tlc_cmd_load},
+    {"pair", "both sides of a handshake in one process, each side's cost", tlc_cmd_pair},
     {"certs", "make a test CA and leaf certificates", tlc_cmd_certs},
     {"stacks", "list, check and get TLS libraries to measure", tlc_cmd_stacks},
 };

@@ -9,6 +9,7 @@
 #include "base/names.h"
 #include "certs/certs.h"
 #include "measure/clock.h"
+#include "workload/arm_support.h"
 
 enum { MAX_GROUPS = 17, SESSION_BYTES = 65536, MSS = 1460, PREPARE_MS = 20000 };
 

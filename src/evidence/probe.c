@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "base/names.h"
-#include "certs/certs.h"
 #include "evidence/connect.h"
+#include "evidence/connection.h"
 #include "evidence/wire.h"
 #include "measure/clock.h"
 
@@ -318,41 +318,9 @@ static void close_session(struct session *session)
         close(session->fd);
 }
 
-static json_t *text_or_null(const char *text)
-{
-    json_t *json = text[0] ? json_string(text) : NULL; // NULL too when it is not UTF-8
-    return json ? json : json_null();
-}
-
 static json_t *microseconds(uint64_t ns)
 {
     return ns ? json_integer((json_int_t)((ns + 500) / 1000)) : json_null();
-}
-
-static json_t *certificate_json(const struct tlc_stack_evidence *seen)
-{
-    struct tlc_certs_facts facts;
-    struct tlc_error ignored;
-    if (!seen->chain_count ||
-        tlc_certs_facts(seen->chain_der[0], seen->chain_der_bytes[0], &facts, &ignored) != TLC_OK)
-        return json_null();
-    char hex[2 * sizeof facts.sha256 + 1];
-    for (size_t i = 0; i < sizeof facts.sha256; i++)
-        snprintf(hex + 2 * i, 3, "%02x", facts.sha256[i]);
-    return json_pack("{s:o, s:o, s:s, s:i, s:o, s:s, s:s}", "subject", text_or_null(facts.subject),
-                     "issuer", text_or_null(facts.issuer), "key_type", facts.key_type, "key_bits",
-                     facts.key_bits, "signature_algorithm", text_or_null(facts.signature_algorithm),
-                     "sha256", hex, "not_after", facts.not_after);
-}
-
-static json_t *sizes_json(const struct session *session)
-{
-    const struct tlc_wire *wire = &session->wire;
-    return json_pack(
-        "{s:I, s:I, s:I, s:I, s:I, s:I}", "client_hello", (json_int_t)wire->client_hello,
-        "hello_retry_request", (json_int_t)wire->hello_retry_request, "server_flight",
-        (json_int_t)wire->server_flight, "client_flight", (json_int_t)wire->client_flight,
-        "server_finished", (json_int_t)wire->server_finished, "tickets", (json_int_t)wire->tickets);
 }
 
 static json_t *times_json(const struct session *session)
@@ -363,49 +331,19 @@ static json_t *times_json(const struct session *session)
                      microseconds(session->tickets_ns));
 }
 
-static json_t *chain_json(const struct tlc_stack_evidence *seen)
-{
-    size_t bytes = 0;
-    for (size_t i = 0; i < seen->chain_count; i++)
-        bytes += seen->chain_der_bytes[i];
-    return json_pack("{s:I, s:I}", "depth", (json_int_t)seen->chain_count, "bytes",
-                     (json_int_t)bytes);
-}
-
-static json_t *name_or_null(enum tlc_name_kind kind, uint16_t code)
-{
-    return code ? json_string(tlc_name(kind, code)) : json_null();
-}
-
 static enum tlc_status describe(const struct session *session, const char *trust_pem,
                                 json_t **evidence, struct tlc_error *error)
 {
-    struct tlc_stack_evidence seen = {0};
-    if (!session->stack->evidence(session->connection, &seen))
-        return tlc_fail(error, TLC_ENVIRONMENT, "%s gives no evidence of the connection",
-                        session->options->plugin->id);
-    json_t *json = json_pack(
-        "{s:s, s:o, s:s, s:s, s:o, s:b, s:b}", "address", session->options->address, "client",
-        json_sprintf("%s %s", session->stack->name, session->stack->version()), "version",
-        tlc_name(TLC_NAME_VERSION, seen.version), "cipher", tlc_name(TLC_NAME_CIPHER, seen.cipher),
-        "group", name_or_null(TLC_NAME_GROUP, seen.group), "hello_retry_request",
-        seen.hello_retry_request, "resumed", seen.resumed);
-    json_t *rest = json_pack(
-        "{s:o, s:o, s:o, s:n, s:o, s:o, s:o, s:I, s:o, s:o}", "alpn", text_or_null(seen.alpn),
-        "server_name", text_or_null(session->server_name), "verified",
-        trust_pem ? json_boolean(seen.verified == 1) : json_null(), "verification", "signature",
-        name_or_null(TLC_NAME_SIGNATURE, seen.peer_signature), "certificate",
-        certificate_json(&seen), "chain", chain_json(&seen), "tickets",
-        (json_int_t)session->stack->tickets_received(session->connection), "bytes",
-        sizes_json(session), "time_us", times_json(session));
-    if (!json || !rest || json_object_update(json, rest)) {
-        json_decref(json);
-        json_decref(rest);
-        return tlc_fail(error, TLC_ENVIRONMENT, "out of memory");
-    }
-    json_decref(rest);
-    *evidence = json;
-    return TLC_OK;
+    struct tlc_connection_facts facts = {.stack = session->stack,
+                                         .connection = session->connection,
+                                         .address = session->options->address,
+                                         .server_name = session->server_name,
+                                         .verification_asked = trust_pem != NULL,
+                                         .wire = &session->wire};
+    enum tlc_status status = tlc_evidence_of_connection(&facts, evidence, error);
+    if (status == TLC_OK)
+        json_object_set_new(*evidence, "time_us", times_json(session));
+    return status;
 }
 
 static enum tlc_status probe_once(const struct tlc_probe_options *options, const char *trust_pem,

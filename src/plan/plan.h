@@ -44,7 +44,8 @@ struct tlc_arm {
     char *provider;      // of cryptography, by name or path, in the server's library; NULL: none
     char *client_stack;  // plug-in of the client in memory; NULL: the arm's stack
     char *client_auth;   // key type of the client's certificate; NULL: the client has none
-    char *side;          // whose CPU time is the cost in memory: "server", "client", "both"
+    char *side;          // whose CPU time is the cost in memory: "server", "client", "both";
+                         // "flight": the server's up to its first flight, by a recorded ClientHello
     char *operation;     // of a primitive arm, "x25519-keygen"; NULL: none
     unsigned warm_up_us; // instead of the schedule's, for servers that need longer; 0: as it says
     char *server;        // a server that is not ours, by the name of its description; NULL: ours

@@ -17,7 +17,7 @@ static const char *const networks[] = {"loopback", "veth", "veth-unsteered", NUL
 static const char *const events[] = {
     "none",        "watch",  "rotate", "rotate-abrupt", "rotate-no-previous",
     "rotate-trap", "reload", NULL};
-static const char *const sides[] = {"server", "client", "both", NULL};
+static const char *const sides[] = {"server", "client", "both", "flight", NULL};
 static const char *const authorities[] = {"rsa-2048", "leaf", NULL};
 
 #define AT(structure, field) #field, offsetof(struct structure, field)

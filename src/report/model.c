@@ -108,6 +108,10 @@ static bool read_arm(const json_t *json, struct tlc_report_model *model)
     arm->cost_us = figure_of(json, "cost_us");
     arm->rate = figure_of(json, "rate");
     arm->ratio = figure_of(json, "ratio");
+    arm->server_us = figure_of(json, "server_us");
+    arm->client_us = figure_of(json, "client_us");
+    arm->against = text_of(json, "against");
+    arm->sample_list = json_object_get(json, "samples");
     arm->detectable = number_of(json, "detectable");
     arm->holm_p = number_of(json, "holm_p");
     arm->claim_holm = json_object_get(json, "claim_holm");

@@ -28,6 +28,9 @@ struct tlc_report_arm {
     size_t instances, samples, refused_samples, refusal_count;
     struct tlc_refusal *refusals;
     struct tlc_figure cost_us, rate, ratio;
+    struct tlc_figure server_us, client_us;      // of arms whose two sides share a process
+    const char *against;                         // the arm it is divided by; "": the baseline
+    const json_t *sample_list;                   // its samples, one a block
     double detectable, holm_p;                   // NaN: not told
     const json_t *claim_holm, *outliers, *curve; // curve NULL: not cut into buckets
 };

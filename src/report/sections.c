@@ -12,6 +12,8 @@
 #include "report/environment.h"
 #include "report/evidence.h"
 #include "report/facts.h"
+#include "report/gains.h"
+#include "report/sides.h"
 #include "report/words.h"
 
 // Published ratios shown for one arm, sources that can be told, levers whose notes are remembered.
@@ -180,10 +182,12 @@ static void write_legend(struct writer *writer)
             instances = writer->model->arms[i].instances;
     paragraph(writer,
               format(writer,
-                     "cost: server CPU %s per completed handshake; ratio: cost of the arm / "
-                     "cost of the baseline; intervals: 95 %%, over up to %zu server "
+                     "cost: %s %s per completed handshake; ratio: cost of the arm / "
+                     "cost of the baseline%s; intervals: 95 %%, over up to %zu server "
                      "instances of an arm.",
-                     writer->emitter->microseconds, instances));
+                     tlc_sides_cost(writer->model), writer->emitter->microseconds,
+                     tlc_gains_any(writer->model) ? ", or of the arm named under 'pairs'" : "",
+                     instances));
     if (writer->model->few)
         paragraph(writer,
                   format(writer, "'-' stands for an interval that cannot be given: 95 %% needs at "
@@ -450,6 +454,8 @@ enum tlc_status tlc_sections_write(const struct tlc_report_model *model,
     write_status(&writer);
     write_legend(&writer);
     write_levers(&writer);
+    writer.whole = tlc_gains_write(model, published, emitter) && writer.whole;
+    writer.whole = tlc_sides_write(model, emitter) && writer.whole;
     write_control(&writer);
     writer.whole = tlc_curves_write(model, emitter) && writer.whole;
     writer.whole = tlc_evidence_write(model, emitter) && writer.whole;

@@ -16,7 +16,6 @@
 #include "base/message.h"
 #include "measure/allocations.h"
 #include "measure/clock.h"
-#include "server/provider.h"
 #include "server/ticket_keys.h"
 
 enum {
@@ -65,7 +64,7 @@ json_t *tlc_server_snapshot(const struct tlc_server *server)
     return json_pack(
         "{s:o, s:o, s:o, s:o*, s:o*}", "workers", workers, "totals",
         tlc_server_counters_json(&total), "failed", total.failed, "provider",
-        tlc_server_provider(server->host.stack, server->contexts, server->context_count),
+        tlc_provider_describe_use(server->host.stack, server->contexts, server->context_count),
         "allocations", tlc_allocations_loaded() ? tlc_allocations_json(&allocations) : NULL);
 }
 

@@ -23,6 +23,10 @@ enum tlc_status tlc_stack_load(const char *id, const struct tlc_stack_plugin **p
 // A provider as tlc_stack_config wants it: one that comes with tlscost gets its path ("providers"
 // beside a folder of plug-ins), any other stays as it is. The caller's; NULL: out of memory.
 char *tlc_provider_find(const char *provider);
+// {name, version, work, operations{} or handshakes}, summed over the contexts; NULL when no
+// provider was asked for. `work` is how many handshakes it can have worked in at most.
+json_t *tlc_provider_describe_use(const struct tlc_stack *stack,
+                                  struct tlc_stack_context *const *contexts, size_t count);
 // Ids of all plug-ins found, sorted; NULL-terminated, free with tlc_stack_ids_free.
 char **tlc_stack_ids(void);
 void tlc_stack_ids_free(char **ids);

@@ -4,6 +4,7 @@
 
 #include "workload/workload.h"
 
+extern const struct tlc_workload_kind tlc_workload_memory;
 extern const struct tlc_workload_kind tlc_workload_network;
 
 // What the stacks of network arms lack (network_check.c).

@@ -13,6 +13,7 @@
 #include "measure/cpu_events.h"
 #include "measure/proc.h"
 #include "stacks/loader.h"
+#include "workload/arm_support.h"
 #include "workload/buckets.h"
 #include "workload/external.h"
 #include "workload/kinds.h"

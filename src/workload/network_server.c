@@ -99,21 +99,6 @@ void tlc_log_tail(const char *log, char *text, size_t capacity)
             *at = ' ';
 }
 
-enum tlc_status tlc_arm_certificates(const struct tlc_arm *arm, const char *directory, char *path,
-                                     size_t capacity, struct tlc_error *error)
-{
-    bool leaf = !strcmp(arm->authority, "leaf");
-    const char *const names[] = {arm->certificate, NULL};
-    struct tlc_certs_options options = {.directory = path, .intermediates = arm->intermediates};
-    snprintf(path, capacity, "%s/certs-%u%s%s", directory, arm->intermediates, leaf ? "-" : "",
-             leaf ? arm->certificate : "");
-    if (leaf) {
-        options.names = names;
-        options.authority = arm->certificate;
-    }
-    return tlc_certs_make(&options, NULL, error);
-}
-
 static enum tlc_status start_failed(struct tlc_arm_server *server, const struct tlc_arm *arm,
                                     const char *log, struct tlc_error *error)
 {

@@ -22,10 +22,6 @@ struct tlc_arm_place {
     const char *listen; // "127.0.0.1:0"
 };
 
-// Makes what is missing of the arm's certificates in a folder below `directory`; *path gets it.
-// Arms that differ in intermediates or authority have folders of their own.
-enum tlc_status tlc_arm_certificates(const struct tlc_arm *arm, const char *directory, char *path,
-                                     size_t capacity, struct tlc_error *error) TLC_CHECKED;
 // Starts `tlscost serve` for the arm and waits until it listens. `log` takes what it prints.
 enum tlc_status tlc_arm_server_start(const struct tlc_arm *arm, const char *certificates,
                                      const struct tlc_arm_place *place, const char *log,

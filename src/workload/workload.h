@@ -17,6 +17,7 @@ struct tlc_workload_setup {
     const char *work_directory;        // logs; exists, 0700
     const char *certificate_directory; // test certificates are made and kept below it
     cpu_set_t server_cpus, generator_cpus;
+    unsigned idle_connections; // memory: so many are held once, to tell what one takes; 0: none
 };
 
 // Figures of one slice. Sums over slices are sums of these.
@@ -26,7 +27,12 @@ struct tlc_slice {
     double cost_us;   // server CPU charged to the slice: the process tree's run time, whole
                       // microseconds not rounded
     double client_us; // CPU of the client side in the slice
-    double burnt_us;  // server CPU burnt on purpose, by the server's own clock; part of cost_us
+    // Both sides in one process: the CPU time of the server and of neither side, and of the whole
+    // slice, which is the sum of server, client and rest; 0 where there is no such whole.
+    double server_us, rest_us, total_us;
+    double wall_us;       // the same whole by the wall clock, as if nothing had interrupted it
+    uint64_t interrupted; // handshakes that another thread's use of the CPU made far longer
+    double burnt_us;      // server CPU burnt on purpose, by the server's own clock; part of cost_us
     // Error kinds, negotiated counts, latencies: a tlc_counters of generator/generator.h as JSON,
     // or NULL; owned.
     json_t *detail;

@@ -1,8 +1,10 @@
-#include "server/provider.h"
+// What the counters say of the crypto provider in a library.
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "stacks/loader.h"
 
 // Adds "NAME=COUNT NAME=COUNT" to what an object counts already.
 static void add_operations(const char *text, json_t *operations)
@@ -36,8 +38,8 @@ static json_int_t largest(const json_t *operations)
 }
 
 // Every context has the provider loaded in a library context of its own, with counts of its own.
-json_t *tlc_server_provider(const struct tlc_stack *stack,
-                            struct tlc_stack_context *const *contexts, size_t count)
+json_t *tlc_provider_describe_use(const struct tlc_stack *stack,
+                                  struct tlc_stack_context *const *contexts, size_t count)
 {
     struct tlc_stack_provider_use use = {0};
     json_t *operations = json_object();

@@ -1,0 +1,7 @@
+tlc_unit_test(memory_split workload)
+tlc_unit_test(memory workload)
+add_dependencies(test_memory stack_openssl)
+set_tests_properties(unit/memory PROPERTIES ENVIRONMENT "TLSCOST_STACKS=${CMAKE_BINARY_DIR}/stacks")
+if(COMMAND tlc_e2e_test)
+    tlc_e2e_test(pair)
+endif()
