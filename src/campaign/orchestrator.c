@@ -11,7 +11,7 @@
 #include "measure/machine.h"
 #include "measure/proc.h"
 #include "result/result.h"
-#include "stacks/loader.h"
+#include "workload/operations.h"
 #include "workload/workload.h"
 
 static volatile sig_atomic_t interrupted;
@@ -53,10 +53,9 @@ static json_t *describe_stacks(const struct tlc_plan *plan)
         size_t earlier = 0;
         while (earlier < i && strcmp(plan->arms[earlier].stack, plan->arms[i].stack))
             earlier++;
-        const struct tlc_stack_plugin *plugin;
-        struct tlc_error ignored;
-        if (earlier == i && tlc_stack_load(plan->arms[i].stack, &plugin, &ignored) == TLC_OK)
-            json_array_append_new(stacks, tlc_stack_describe(plugin));
+        json_t *described = earlier == i ? tlc_library_describe(plan->arms[i].stack) : NULL;
+        if (described)
+            json_array_append_new(stacks, described);
     }
     return stacks;
 }

@@ -45,6 +45,7 @@ struct tlc_arm {
     char *server;        // a server that is not ours, by the name of its description; NULL: ours
     char *against;       // the arm it is divided by, see tlc_plan_against; NULL: the baseline
     char *network;       // between server and client: "loopback", "veth", "veth-unsteered"
+    unsigned optional;   // 1: left out, with the reason, where this machine cannot run it
 };
 
 struct tlc_schedule {
@@ -77,6 +78,11 @@ struct tlc_lever {
     char *pulls; // what it costs the user to pull it, one sentence; NULL: not told
 };
 
+// An optional arm that was left out.
+struct tlc_left_out {
+    char *arm, *reason;
+};
+
 struct tlc_plan {
     char *name, *question, *file;
     char *workload;           // of the arms that do not say their own
@@ -88,6 +94,8 @@ struct tlc_plan {
     int fair_client; // index of the arm that only has honest key shares instead; -1: none
     struct tlc_schedule schedule;
     struct tlc_limits limits;
+    struct tlc_left_out *left_out;
+    size_t left_out_count;
 };
 
 // Reads and validates a plan file. Errors: "plan: FILE:LINE: what is wrong; what to write instead".
@@ -120,6 +128,10 @@ bool tlc_arm_value(const struct tlc_arm *arm, const char *key, char *text, size_
 // asked or the arm has the value itself; its own index when no such arm exists (such a plan is
 // refused when it is read).
 size_t tlc_plan_against(const struct tlc_plan *plan, size_t arm);
+// Takes an optional arm out of the plan and keeps why. The baseline and arms that are not optional
+// stay, which is TLC_USAGE.
+enum tlc_status tlc_plan_leave_out(struct tlc_plan *plan, size_t arm, const char *reason,
+                                   struct tlc_error *error) TLC_CHECKED;
 // The i-th key of an arm, in the order of docs/plan.md; NULL past the end.
 const char *tlc_arm_key_at(size_t index);
 

@@ -71,6 +71,8 @@ const struct tlc_setting tlc_arm_settings[TLC_ARM_KEY_COUNT] = {
     TEXT(network, tlc_read_word, "loopback", networks, NULL),
     TEXT(server, tlc_read_visible, NULL, NULL, "none"),
     TIME("warm_up", tlc_arm, warm_up_us, TLC_MEMBER_UNSIGNED, "0us", 0, 600e6),
+    {"optional", AT(tlc_arm, optional), TLC_MEMBER_UNSIGNED, TLC_UNIT_SWITCH, tlc_read_switch,
+     "false", 0, 1, NULL, NULL},
 };
 
 const struct tlc_setting tlc_schedule_settings[TLC_SCHEDULE_KEY_COUNT] = {

@@ -36,7 +36,8 @@
     X(AGAINST, "against")                                                                          \
     X(NETWORK, "network")                                                                          \
     X(SERVER, "server")                                                                            \
-    X(OWN_WARM_UP, "warm_up")
+    X(OWN_WARM_UP, "warm_up")                                                                      \
+    X(OPTIONAL, "optional")
 #define TLC_SCHEDULE_KEYS(X)                                                                       \
     X(BLOCKS, "blocks")                                                                            \
     X(ROUNDS, "rounds")                                                                            \

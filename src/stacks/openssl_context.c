@@ -104,10 +104,8 @@ static bool set_library_options(SSL_CTX *ctx, enum tlc_stack_role role, const ch
     return good;
 }
 
-// Loads a provider by name or by the path of its module, in a library context of its own so that
-// other contexts of the process do not change; the default provider serves what it lacks.
-static bool load_provider(struct tlc_stack_context *context, const char *provider,
-                          struct tlc_stack_error *error)
+bool openssl_load_provider(const char *provider, OSSL_LIB_CTX **library,
+                           OSSL_PROVIDER *providers[2], struct tlc_stack_error *error)
 {
     char name[256], folder[1024] = "", preference[300];
     const char *slash = strrchr(provider, '/');
@@ -118,12 +116,12 @@ static bool load_provider(struct tlc_stack_context *context, const char *provide
     if (slash)
         snprintf(folder, sizeof folder, "%.*s", (int)(slash - provider), provider);
     snprintf(preference, sizeof preference, "?provider=%s", name);
-    context->library = OSSL_LIB_CTX_new();
-    if (!context->library ||
-        (slash && OSSL_PROVIDER_set_default_search_path(context->library, folder) != 1) ||
-        !(context->providers[0] = OSSL_PROVIDER_load(context->library, name)) ||
-        !(context->providers[1] = OSSL_PROVIDER_load(context->library, "default")) ||
-        EVP_set_default_properties(context->library, preference) != 1) {
+    *library = OSSL_LIB_CTX_new();
+    if (!*library ||
+        (slash && OSSL_PROVIDER_set_default_search_path(*library, folder) != 1) ||
+        !(providers[0] = OSSL_PROVIDER_load(*library, name)) ||
+        !(providers[1] = OSSL_PROVIDER_load(*library, "default")) ||
+        EVP_set_default_properties(*library, preference) != 1) {
         openssl_explain(error, "provider");
         return false;
     }
@@ -290,7 +288,7 @@ struct tlc_stack_context *openssl_context_new(enum tlc_stack_role role,
         snprintf(error->text, sizeof error->text, "server: no certificate");
         goto fail;
     }
-    if (config->provider && !load_provider(context, config->provider, error))
+    if (config->provider && !openssl_load_provider(config->provider, &context->library, context->providers, error))
         goto fail;
     if (config->alpn_count && !set_alpn(context, config, error))
         goto fail;

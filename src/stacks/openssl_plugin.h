@@ -70,6 +70,11 @@ struct tlc_stack_context *openssl_context_new(enum tlc_stack_role role,
                                               const struct tlc_stack_config *config,
                                               struct tlc_stack_error *error);
 void openssl_context_free(struct tlc_stack_context *context);
+// Loads a provider by name or by the path of its module, in a library context of its own so that
+// others of the process do not change; the default provider serves what it lacks. What was made
+// before a failure is the caller's to free.
+bool openssl_load_provider(const char *provider, OSSL_LIB_CTX **library,
+                           OSSL_PROVIDER *providers[2], struct tlc_stack_error *error);
 
 // openssl_credentials.c
 // Adds one certificate with its chain and key to a context.
@@ -123,6 +128,9 @@ void openssl_connection_free(struct tlc_stack_connection *connection);
 void openssl_watch(int write, int version, int type, const void *bytes, size_t count, SSL *ssl,
                    void *connection);
 bool openssl_evidence(struct tlc_stack_connection *connection, struct tlc_stack_evidence *evidence);
+
+// openssl_operations.c
+extern const struct tlc_stack_operations openssl_operations;
 
 // openssl_supports.c
 bool openssl_supports(enum tlc_stack_feature kind, uint16_t code, struct tlc_stack_error *why);

@@ -4,7 +4,7 @@
 
 #include "workload/workload.h"
 
-extern const struct tlc_workload_kind tlc_workload_network;
+extern const struct tlc_workload_kind tlc_workload_network, tlc_workload_primitive;
 
 // What the stacks of network arms lack (network_check.c).
 enum tlc_status tlc_network_check(const struct tlc_workload_setup *setup,
