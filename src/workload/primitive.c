@@ -20,8 +20,9 @@ struct primitive_arm {
     const struct tlc_arm *arm;
     struct tlc_process worker;
     uint64_t asked, operations;
-    double cost_us, span_s,
-        process_us; // by the worker's clock, and by the kernel's for its process
+    double cost_us, span_s;
+    // With the checking: by the worker's clock of its thread, by the kernel's of its process.
+    double thread_us, process_us;
     struct tlc_cpu_times cpus;
     unsigned slices;
     bool dead;
@@ -180,6 +181,7 @@ static void fill_slice(struct primitive_arm *state, const json_t *answer, uint64
     state->operations += done;
     state->cost_us += slice->cost_us;
     state->span_s += span_s;
+    state->thread_us += (double)json_integer_value(json_object_get(answer, "thread_ns")) / 1000;
     state->slices++;
 }
 
@@ -253,7 +255,7 @@ static double part_of(double part, double whole)
 // holds the messages of each slice.
 static double accounting_gap(const struct primitive_arm *state)
 {
-    double gap = fabs(state->process_us - state->cost_us) - (double)MESSAGES_US * state->slices;
+    double gap = fabs(state->process_us - state->thread_us) - (double)MESSAGES_US * state->slices;
     return gap > 0 ? part_of(gap, state->cost_us) : 0;
 }
 

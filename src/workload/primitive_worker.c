@@ -54,6 +54,7 @@ static json_t *answer_slice(struct worker *worker, const json_t *command)
 {
     struct done done = {0};
     struct tlc_stack_error why = {{0}};
+    uint64_t thread_ns = tlc_thread_cpu_ns();
     uint64_t count = whole(command, "count");
     bool good = count ? run(worker, count, &done, &why)
                       : run_for(worker, whole(command, "duration_us") * 1000, &done, &why);
@@ -62,8 +63,9 @@ static json_t *answer_slice(struct worker *worker, const json_t *command)
         good = worker->library.operations->check(worker->operation, &why);
     if (!good)
         return json_pack("{s:s}", "error", why.text[0] ? why.text : "a wrong result");
-    return json_pack("{s:I, s:I, s:I}", "operations", (json_int_t)done.operations, "cpu_ns",
-                     (json_int_t)done.cpu_ns, "span_ns", (json_int_t)done.span_ns);
+    return json_pack("{s:I, s:I, s:I, s:I}", "operations", (json_int_t)done.operations, "cpu_ns",
+                     (json_int_t)done.cpu_ns, "span_ns", (json_int_t)done.span_ns, "thread_ns",
+                     (json_int_t)(tlc_thread_cpu_ns() - thread_ns));
 }
 
 static enum tlc_status say_ready(const struct worker *worker,
