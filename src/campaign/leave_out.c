@@ -52,10 +52,12 @@ static enum tlc_status follow(struct tlc_plan *plan, bool *again, struct tlc_err
 enum tlc_status tlc_campaign_leave_out(struct tlc_plan *plan, struct tlc_error *error)
 {
     enum tlc_status status = TLC_OK;
-    for (size_t i = plan->arm_count; status == TLC_OK && i-- > 1;) {
+    for (size_t i = 1; status == TLC_OK && i < plan->arm_count;) {
         struct tlc_error why = {0};
         if (plan->arms[i].optional && check_alone(plan, i, &why) != TLC_OK)
             status = tlc_plan_leave_out(plan, i, bare(why.text, plan->arms[i].name), error);
+        else
+            i++;
     }
     for (bool again = true; status == TLC_OK && again;) {
         again = false;

@@ -14,7 +14,7 @@
 #include "workload/operations.h"
 
 // Making an RSA key takes seconds; a slice may be told any number of operations.
-enum { START_MS = 60000, ANSWER_MS = 600000, STOP_MS = 2000, MESSAGES_US = 300 };
+enum { START_MS = 60000, ANSWER_MS = 600000, STOP_MS = 2000, MESSAGES_US = 300, TICK_US = 10000 };
 
 struct primitive_arm {
     const struct tlc_arm *arm;
@@ -264,14 +264,16 @@ static enum tlc_status primitive_stay(struct tlc_workload *workload, size_t arm,
 {
     struct primitive_arm *state = &workload->arms[arm];
     const struct tlc_cpu_times *cpus = &state->cpus;
+    // A slice may be shorter than the kernel's tick, of which one says nothing.
+    double steal_us = fmax(0, (double)cpus->steal_us - TICK_US * cpus->cpus);
     (void)error;
     if (!state->dead && !tlc_process_alive(&state->worker, NULL))
         state->dead = true;
     *stay = (struct tlc_stay){
         .server_busy = part_of(state->cost_us, state->span_s * 1e6),
         .generator_busy = 0,
-        .steal = part_of((double)cpus->steal_us, (double)(cpus->user_us + cpus->system_us +
-                                                          cpus->idle_us + cpus->steal_us)),
+        .steal = part_of(
+            steal_us, (double)(cpus->user_us + cpus->system_us + cpus->idle_us + cpus->steal_us)),
         .accounting = accounting_gap(state),
         .server_handshakes = state->asked,
         .server_counts = true,

@@ -1,3 +1,4 @@
+tlc_unit_test(student stats)
 tlc_unit_test(stats stats)
 tlc_unit_test(stats_coverage stats)
 tlc_unit_test(stats_line stats)
