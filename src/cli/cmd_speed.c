@@ -211,7 +211,7 @@ static void put_plan(FILE *to, const struct options *options, char *const *stack
     put_text(to, operations[0]);
     put_key(to, "stack", stacks[0]);
     put_key(to, "provider", options->provider);
-    fputs("}\nlevers: []\ninclude:\n", to);
+    fputs(count > 1 || stacks[1] ? "}\ninclude:\n" : "}\n", to);
     for (size_t i = 0; i < count; i++)
         for (char *const *stack = stacks; *stack; stack++)
             if (i || stack != stacks)

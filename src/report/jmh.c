@@ -183,7 +183,7 @@ enum tlc_status tlc_export_jmh(const struct tlc_report_model *model,
         if (result)
             json_array_append_new(results, result);
     }
-    if (json_dumpf(results, to, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) < 0)
+    if (json_dumpf(results, to, JSON_INDENT(2) | JSON_REAL_PRECISION(12)) < 0)
         tlc_fail(error, TLC_ENVIRONMENT, "report: write");
     fputc('\n', to);
     json_decref(results);

@@ -171,6 +171,14 @@ static void write_status(struct writer *writer)
         paragraph(writer, format(writer, "All %zu samples passed every check.", model->samples));
 }
 
+static bool has_divisors(const struct tlc_report_model *model)
+{
+    for (size_t i = 0; i < model->arm_count; i++)
+        if (*model->arms[i].against)
+            return true;
+    return false;
+}
+
 // What cost means for the arms of one workload; the first arm of a workload tells it for all.
 static void write_meaning(struct writer *writer, size_t arm)
 {
@@ -185,25 +193,20 @@ static void write_meaning(struct writer *writer, size_t arm)
         if (model->arms[i].instances > instances)
             instances = model->arms[i].instances;
     }
-    paragraph(writer,
-              format(writer,
-                     "cost%s%s: %s %s per %s; intervals: 95 %%, over up to %zu %s of an "
-                     "arm.",
-                     model->mixed ? " of " : "", model->mixed ? words->arms : "", words->cpu,
-                     writer->emitter->microseconds, words->each, instances, words->instances));
+    paragraph(writer, format(writer,
+                             "cost%s%s: %s %s per %s; ratio: cost of the arm / cost of %s; "
+                             "intervals: 95 %%, over up to %zu %s of an arm.",
+                             model->mixed ? " of " : "", model->mixed ? words->arms : "",
+                             words->cpu, writer->emitter->microseconds, words->each,
+                             has_divisors(model) ? "the arm that it is divided by" : "the baseline",
+                             instances, words->instances));
 }
 
 static void write_legend(struct writer *writer)
 {
     const struct tlc_report_model *model = writer->model;
-    bool divisors = false;
-    for (size_t i = 0; i < model->arm_count; i++) {
+    for (size_t i = 0; i < model->arm_count; i++)
         write_meaning(writer, i);
-        divisors = divisors || *model->arms[i].against;
-    }
-    paragraph(writer, format(writer, divisors ? "ratio: cost of the arm / cost of the arm under "
-                                                "'divided by'."
-                                              : "ratio: cost of the arm / cost of the baseline."));
     if (model->few)
         paragraph(writer,
                   format(writer, "'-' stands for an interval that cannot be given: 95 %% needs at "
