@@ -66,7 +66,7 @@ static const char documentation[] =
     "  tlscost report r.json\n"
     "  tlscost report r.json --format markdown -o report.md\n"
     "  tlscost report r.json --format csv | sort\n"
-    "  tlscost report r.json --format benchstat > new.txt && benchstat old.txt new.txt\n\n"
+    "  tlscost report r.json --format benchstat > new.txt\n\n"
     "TLSCOST_REFERENCES names another folder of published results. NO_COLOR switches colour off.";
 
 static enum tlc_status write_report(const json_t *result, const struct options *options,

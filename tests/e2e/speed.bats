@@ -21,6 +21,7 @@ speed() { "$TLSCOST" speed --quiet -o "$result" "$@"; }
     jq -e '[.arms[].samples[] | .handshakes == 30 and .stay.server_handshakes == 30 and (.slices | length) == 1] | all' "$result"
     jq -e '.arms | length == 3 and all(.samples | length == 6)' "$result"
     jq -e '[.arms[2].samples[].evidence | .operation == "mlkem-768-round-trip" and .provider == "default"] | all' "$result"
+    python3 "$BATS_TEST_DIRNAME/../tools/validate_result.py" "$BATS_TEST_DIRNAME/../../docs/result.schema.json" "$result"
     jq -e '.arms[2].variation | .median_us > 0 and .relative_deviation >= 0 and (.exceeds | type) == "boolean"' "$result"
     # Checks of handshakes are not applied to operations, and another stands in their place.
     jq -e '[.checks[] | select(.name == "negotiated" or .name == "certificate" or .name == "resumption") | .applied == 0] | all' "$result"
