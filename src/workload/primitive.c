@@ -229,7 +229,8 @@ static enum tlc_status primitive_prepare(struct tlc_workload *workload, size_t a
                                          json_t **evidence, struct tlc_error *error)
 {
     struct primitive_arm *state = &workload->arms[arm];
-    uint64_t warm_up_us = workload->setup->plan->schedule.warm_up_us;
+    uint64_t warm_up_us = state->arm->warm_up_us ? state->arm->warm_up_us
+                                                 : workload->setup->plan->schedule.warm_up_us;
     *evidence = NULL;
     enum tlc_status status = start(workload, arm, evidence, error);
     if (status == TLC_OK && warm_up_us) {
