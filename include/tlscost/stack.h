@@ -163,10 +163,13 @@ struct tlc_stack_operations {
     // `error` set when the library lacks the operation.
     struct tlc_stack_operation *(*operation_new)(const char *name, const char *provider,
                                                  struct tlc_stack_error *error);
-    // Does the operation `count` times and checks its result (a signature that verifies, two equal
-    // secrets) wherever the operation's contract says so. False with `error` set.
+    // Does the operation `count` times, with what its contract compares inside (two equal secrets).
+    // Its time is what is measured. False with `error` set.
     bool (*run)(struct tlc_stack_operation *operation, uint64_t count,
                 struct tlc_stack_error *error);
+    // Whether the last result of a run is right (a signature that verifies, a key pair that agrees
+    // with another). Apart from `run`, because checking a key pair costs as much as making some.
+    bool (*check)(struct tlc_stack_operation *operation, struct tlc_stack_error *error);
     // The provider that really serves the operation, as the library names it; "" when it does not
     // tell. Owned by the operation.
     const char *(*provider)(struct tlc_stack_operation *operation);

@@ -31,6 +31,9 @@ struct tlc_campaign_options {
 // refused by checks it is TLC_REFUSED. *result is NULL only when nothing can be said.
 enum tlc_status tlc_campaign_run(const struct tlc_campaign_options *options, json_t **result,
                                  struct tlc_error *error) TLC_CHECKED;
+// Takes the optional arms that cannot run here out of the plan, each with the reason; also those
+// that are divided by one of them. TLC_USAGE when an arm that must stay is divided by one.
+enum tlc_status tlc_campaign_leave_out(struct tlc_plan *plan, struct tlc_error *error) TLC_CHECKED;
 // Asks a running campaign to stop after its slice (async-signal-safe).
 void tlc_campaign_interrupt(void);
 bool tlc_campaign_interrupted(void);

@@ -101,6 +101,65 @@ static const json_t *divisor_of(const json_t *arms, const json_t *arm)
     return json_array_get(arms, 0);
 }
 
+// The accepted samples' cost, one a process; the caller frees them.
+static double *costs_of(const json_t *arm, size_t *count)
+{
+    const json_t *samples = json_object_get(arm, "samples");
+    double *costs = calloc(json_array_size(samples) + 1, sizeof *costs);
+    *count = 0;
+    for (size_t i = 0; costs && i < json_array_size(samples); i++) {
+        const json_t *sample = json_array_get(samples, i);
+        if (is_accepted(sample) && isfinite(number_of(sample, "cost_us")))
+            costs[(*count)++] = number_of(sample, "cost_us");
+    }
+    return costs;
+}
+
+// Median and relative standard deviation over process samples.
+static bool add_variation(json_t *arm)
+{
+    size_t count;
+    double *costs = costs_of(arm, &count);
+    if (costs && count)
+        json_object_set_new(
+            arm, "variation",
+            json_pack(
+                "{s:f, s:o}", "median_us", tlc_median(costs, count), "relative_deviation",
+                finite_or_null(count > 1 ? tlc_coefficient_of_variation(costs, count) : NAN)));
+    free(costs);
+    return costs != NULL;
+}
+
+// The difference of two medians, and whether it is larger than the deviation of both.
+static void compare_variation(json_t *arm, const json_t *divisor)
+{
+    json_t *mine = json_object_get(arm, "variation");
+    const json_t *base = json_object_get(divisor, "variation");
+    double difference = number_of(mine, "median_us") / number_of(base, "median_us") - 1;
+    double widest =
+        fmax(number_of(mine, "relative_deviation"), number_of(base, "relative_deviation"));
+    bool known = isfinite(difference) && isfinite(number_of(mine, "relative_deviation")) &&
+                 isfinite(number_of(base, "relative_deviation"));
+    if (!mine || arm == divisor)
+        return;
+    json_object_set_new(mine, "difference", finite_or_null(difference));
+    json_object_set_new(mine, "exceeds",
+                        known ? json_boolean(fabs(difference) > widest) : json_null());
+}
+
+// Of raw operations only: a process sample of a server holds many slices, whose pairs tell more.
+static bool judge_variation(json_t *arms, const struct tlc_plan *plan)
+{
+    size_t count = json_array_size(arms);
+    bool whole = true;
+    for (size_t i = 0; whole && i < count && i < plan->arm_count; i++)
+        if (!strcmp(plan->arms[i].workload, "primitive"))
+            whole = add_variation(json_array_get(arms, i));
+    for (size_t i = 0; whole && i < count; i++)
+        compare_variation(json_array_get(arms, i), divisor_of(arms, json_array_get(arms, i)));
+    return whole;
+}
+
 static bool judge_arms(json_t *arms)
 {
     size_t count = json_array_size(arms);
@@ -262,9 +321,9 @@ static json_t *order_effect(const json_t *arms)
                      (json_int_t)interval.n);
 }
 
-bool tlc_conclude(json_t *result)
+bool tlc_conclude(json_t *result, const struct tlc_plan *plan)
 {
     json_t *arms = json_object_get(result, "arms");
     json_object_set_new(json_object_get(result, "campaign"), "order_effect", order_effect(arms));
-    return judge_arms(arms);
+    return judge_arms(arms) && judge_variation(arms, plan);
 }

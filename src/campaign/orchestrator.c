@@ -11,7 +11,7 @@
 #include "measure/machine.h"
 #include "measure/proc.h"
 #include "result/result.h"
-#include "stacks/loader.h"
+#include "workload/operations.h"
 #include "workload/workload.h"
 
 static volatile sig_atomic_t interrupted;
@@ -48,18 +48,17 @@ struct campaign {
 
 static void describe_stack(json_t *stacks, const char *id)
 {
-    const struct tlc_stack_plugin *plugin;
-    struct tlc_error ignored;
+    json_t *described = tlc_library_describe(id), *stack;
+    const char *name = json_string_value(json_object_get(described, "id"));
     size_t index;
-    json_t *stack;
-    if (tlc_stack_load(id, &plugin, &ignored) != TLC_OK)
-        return;
     json_array_foreach(stacks, index, stack)
     {
-        if (!strcmp(json_string_value(json_object_get(stack, "id")), plugin->id))
-            return;
+        if (name && !strcmp(json_string_value(json_object_get(stack, "id")), name))
+            name = NULL;
     }
-    json_array_append_new(stacks, tlc_stack_describe(plugin));
+    if (name)
+        json_array_append(stacks, described);
+    json_decref(described);
 }
 
 static json_t *describe_stacks(const struct tlc_plan *plan)

@@ -146,12 +146,23 @@ static uint16_t first_group(const char *groups)
 }
 
 struct differences {
-    char negotiated[256], certificate[256], subject[64];
+    char negotiated[256], certificate[256], operation[256], subject[64];
 };
 
 static void compare_evidence(const struct tlc_sample *sample, struct differences *differences)
 {
     const struct tlc_arm *arm = &sample->plan->arms[sample->arm];
+    const struct tlc_workload_kind *kind = tlc_workload_kind(arm->workload);
+    if (kind && kind->compare) {
+        // What it could not do counts as much as what it did otherwise than asked.
+        if (!sample->evidence || sample->failure[0])
+            snprintf(differences->operation, sizeof differences->operation, "%.255s",
+                     sample->failure[0] ? sample->failure : "there is no evidence");
+        else
+            kind->compare(arm, sample->evidence, differences->operation,
+                          sizeof differences->operation);
+        return;
+    }
     snprintf(differences->subject, sizeof differences->subject, "tlscost %s", arm->certificate);
     struct tlc_asked asked = {
         .version = tlc_code(TLC_NAME_VERSION, arm->version),
@@ -176,7 +187,11 @@ static struct tlc_sample_facts facts_of(const struct tlc_sample *sample,
                                         const struct differences *differences)
 {
     const struct tlc_arm *arm = &sample->plan->arms[sample->arm];
+    const struct tlc_workload_kind *kind = tlc_workload_kind(arm->workload);
     return (struct tlc_sample_facts){
+        .skips = kind ? kind->skips : 0,
+        .is_operation = kind && kind->compare,
+        .operation_difference = differences->operation[0] ? differences->operation : NULL,
         .handshakes = sample->totals.handshakes,
         .started = sample->totals.started,
         .mismatches = sample->totals.mismatches,

@@ -441,7 +441,7 @@ enum tlc_status tlc_campaign_summarise(json_t *result, const struct tlc_plan *pl
     json_object_set_new(result, "campaign",
                         json_pack("{s:b, s:o}", "accepted", accepted, "reasons", summary.reasons));
     tlc_curves_add(arms);
-    if (!tlc_conclude(result))
+    if (!tlc_conclude(result, plan))
         status = tlc_fail(error, TLC_ENVIRONMENT, "summary: out of memory");
     for (size_t i = 0; i < plan->arm_count; i++)
         json_decref(summary.arms[i].samples);

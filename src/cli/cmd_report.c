@@ -14,7 +14,10 @@ struct options {
 };
 
 static const struct argp_option argp_options[] = {
-    {"format", 'f', "NAME", 0, "terminal (default), markdown, or csv (all samples)", 0},
+    {"format", 'f', "NAME", 0,
+     "terminal (default), markdown, csv (all samples), json, benchstat (Go benchmark lines), or "
+     "jmh-json",
+     0},
     {"output", 'o', "FILE", 0, "Write to FILE instead of standard output", 0},
     {0},
 };
@@ -33,7 +36,10 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     switch (key) {
     case 'f':
         if (!is_format(argument))
-            argp_error(state, "format '%s': unknown; known are terminal, markdown, csv", argument);
+            argp_error(state,
+                       "format '%s': unknown; known are terminal, markdown, csv, json, benchstat, "
+                       "jmh-json",
+                       argument);
         options->format = argument;
         return 0;
     case 'o':
@@ -59,7 +65,8 @@ static const char documentation[] =
     "\vExamples:\n"
     "  tlscost report r.json\n"
     "  tlscost report r.json --format markdown -o report.md\n"
-    "  tlscost report r.json --format csv | sort\n\n"
+    "  tlscost report r.json --format csv | sort\n"
+    "  tlscost report r.json --format benchstat > new.txt\n\n"
     "TLSCOST_REFERENCES names another folder of published results. NO_COLOR switches colour off.";
 
 static enum tlc_status write_report(const json_t *result, const struct options *options,

@@ -2,24 +2,16 @@
 #include <argp.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "base/directory.h"
-#include "campaign/calibrate.h"
-#include "campaign/campaign.h"
 #include "cli/commands.h"
 #include "cli/common.h"
 #include "cli/connect_run.h"
 #include "cli/measuring.h"
-#include "measure/machine.h"
+#include "cli/plan_run.h"
 #include "plan/plan.h"
-#include "report/report.h"
 #include "result/result.h"
 
 struct options {
@@ -164,149 +156,24 @@ static enum tlc_status read_plan(const struct options *options, const char *jour
     return status;
 }
 
-// Default result file: STATE/tlscost/PLAN-DATE.json.
-static enum tlc_status choose_output(const struct options *options, const char *plan, char *path,
-                                     size_t capacity, struct tlc_error *error)
-{
-    if (options->go_on || options->output) {
-        snprintf(path, capacity, "%s", options->go_on ? options->go_on : options->output);
-        return TLC_OK;
-    }
-    char directory[512], stamp[32];
-    enum tlc_status status =
-        tlc_directory_of_user(TLC_DIRECTORY_STATE, directory, sizeof directory, error);
-    if (status != TLC_OK)
-        return status;
-    const char *name = strrchr(plan, '/') ? strrchr(plan, '/') + 1 : plan;
-    time_t now = time(NULL);
-    struct tm parts;
-    localtime_r(&now, &parts);
-    strftime(stamp, sizeof stamp, "%Y%m%d-%H%M%S", &parts);
-    snprintf(path, capacity, "%s/%.*s-%s.json", directory, (int)strcspn(name, "."), name, stamp);
-    return TLC_OK;
-}
-
-// Found out before minutes of measuring, not after.
-static enum tlc_status can_be_written(const char *path, struct tlc_error *error)
-{
-    struct stat found;
-    if (!stat(path, &found))
-        return S_ISREG(found.st_mode)
-                   ? TLC_OK
-                   : tlc_fail(
-                         error, TLC_USAGE,
-                         "run: --output %s: not a file; name one that is a file or does not exist",
-                         path);
-    char folder[1024];
-    snprintf(folder, sizeof folder, "%s", path);
-    char *slash = strrchr(folder, '/');
-    if (slash)
-        slash[slash == folder] = '\0';
-    return access(slash ? folder : ".", W_OK) ? tlc_fail_errno(error, "run: --output %s", path)
-                                              : TLC_OK;
-}
-
-static bool reader_is_gone(int fd)
-{
-    struct pollfd end = {.fd = fd};
-    return poll(&end, 1, 0) > 0 && (end.revents & POLLERR);
-}
-
-// A closed pipe (`run | head`) takes nothing from the result, which is in its file.
-static int tell_report(const json_t *result, const char *output, struct tlc_error *error)
-{
-    if (tlc_report_write(result, "terminal", stdout, error) == TLC_OK) {
-        printf("\nResult: %s\n", output);
-        if (!fflush(stdout))
-            return TLC_OK;
-        tlc_fail_errno(error, "report: write");
-    }
-    fprintf(stderr, "tlscost: the result is in %s; 'tlscost report' prints it again\n", output);
-    return reader_is_gone(STDOUT_FILENO) ? TLC_OK : tlc_report_error(error);
-}
-
-static void tell_how_to_go_on(const char *output, const char *journal)
-{
-    if (!access(journal, R_OK))
-        fprintf(stderr, "To go on: tlscost run --continue %s\n", output);
-}
-
-static int finish(enum tlc_status status, json_t *result, const char *output, const char *journal,
-                  const struct tlc_progress *progress, struct tlc_error *error)
-{
-    tlc_progress_end(progress);
-    if (!result) {
-        int code = tlc_report_error(error);
-        tell_how_to_go_on(output, journal);
-        return code;
-    }
-    struct tlc_error writing = {0};
-    if (tlc_result_write(result, output, &writing) != TLC_OK) {
-        fprintf(stderr, "tlscost: the samples are kept in %s\n", journal);
-        return tlc_report_error(&writing);
-    }
-    // An interrupted or broken campaign keeps its journal, for --continue.
-    if (status == TLC_OK || status == TLC_REFUSED)
-        remove(journal);
-    struct tlc_error printing = {0};
-    int code = tell_report(result, output, &printing);
-    if (status != TLC_OK)
-        code = tlc_report_error(error);
-    if (status != TLC_OK && status != TLC_REFUSED)
-        tell_how_to_go_on(output, journal);
-    return code;
-}
-
-static enum tlc_status run_campaign(const struct options *options, struct tlc_plan *plan,
-                                    const char *journal, struct tlc_progress *progress,
-                                    json_t **result, struct tlc_error *error)
-{
-    char cache[512], work[640];
-    struct tlc_campaign_options campaign = {.plan = plan,
-                                            .journal = journal,
-                                            .go_on = options->go_on,
-                                            .progress = tlc_progress_show,
-                                            .user = progress};
-    enum tlc_status status = tlc_directory_of_user(TLC_DIRECTORY_CACHE, cache, sizeof cache, error);
-    if (status == TLC_OK)
-        status = tlc_directory_temporary("tlscost-run", work, sizeof work, error);
-    if (status != TLC_OK)
-        return status;
-    campaign.certificate_directory = cache;
-    campaign.work_directory = work;
-    status = tlc_choose_cpus(options->server_cpus, options->generator_cpus, &campaign.server_cpus,
-                             &campaign.generator_cpus, error);
-    json_t *environment = tlc_machine_describe();
-    json_t *calibration = tlc_calibration_find(environment);
-    json_decref(environment);
-    campaign.calibration = calibration;
-    if (status == TLC_OK) {
-        if (!progress->quiet)
-            fprintf(stderr,
-                    "tlscost: plan '%s': %zu arms, %u blocks of fresh servers, about %.0f s\n",
-                    plan->name, plan->arm_count, plan->schedule.blocks, tlc_plan_seconds(plan));
-        status = tlc_campaign_run(&campaign, result, error);
-    }
-    json_decref(calibration);
-    if (options->keep_logs)
-        fprintf(stderr, "tlscost: logs are in %s\n", work);
-    else
-        tlc_directory_remove(work);
-    return status;
-}
-
 // All arms wait at once, so there are no slices, no journal, and no CPUs to keep apart.
-static enum tlc_status run_connect(const struct options *options, const struct tlc_plan *plan,
-                                   json_t **result, struct tlc_error *error)
+static int run_connect(const struct options *options, const struct tlc_plan *plan,
+                       const char *output, struct tlc_error *error)
 {
-    if (options->blocks || options->server_cpus || options->generator_cpus)
-        return tlc_fail(
-            error, TLC_USAGE,
-            "run: plan '%s' has the workload connect, which has neither blocks nor CPUs "
-            "of its own; leave out --blocks, --server-cpus and --generator-cpus",
-            plan->name);
+    if (options->blocks || options->server_cpus || options->generator_cpus) {
+        tlc_fail(error, TLC_USAGE,
+                 "run: plan '%s' has the workload connect, which has neither blocks nor CPUs of "
+                 "its own; leave out --blocks, --server-cpus and --generator-cpus",
+                 plan->name);
+        return tlc_report_error(error);
+    }
+    json_t *result = NULL;
     struct tlc_connect_options connect = {.plan = plan, .seed = 1};
-    return tlc_connect_measure(&connect, options->quiet, options->keep_logs, result, error);
+    enum tlc_status status =
+        tlc_connect_measure(&connect, options->quiet, options->keep_logs, &result, error);
+    int code = tlc_finish_run(status, result, output, false, error);
+    json_decref(result);
+    return code;
 }
 
 int tlc_cmd_run(int argc, char **argv)
@@ -318,26 +185,25 @@ int tlc_cmd_run(int argc, char **argv)
         return TLC_USAGE;
     struct tlc_error error = {0};
     struct tlc_plan *plan = NULL;
-    json_t *result = NULL;
     char output[1024], journal[1040];
-    struct tlc_progress progress;
-    tlc_progress_init(&progress, options.quiet);
     tlc_catch_interrupts();
-    enum tlc_status status = choose_output(&options, options.plan ? options.plan : "levers", output,
-                                           sizeof output, &error);
+    enum tlc_status status =
+        tlc_choose_output(options.go_on ? options.go_on : options.output,
+                          options.plan ? options.plan : "levers", output, sizeof output, &error);
     snprintf(journal, sizeof journal, "%s.journal", output);
-    if (status == TLC_OK)
-        status = can_be_written(output, &error);
     if (status == TLC_OK)
         status = read_plan(&options, journal, &plan, &error);
     if (status != TLC_OK)
         return tlc_report_error(&error);
-    if (tlc_is_connect_plan(plan))
-        status = run_connect(&options, plan, &result, &error);
-    else
-        status = run_campaign(&options, plan, journal, &progress, &result, &error);
-    int code = finish(status, result, output, journal, &progress, &error);
-    json_decref(result);
+    const struct tlc_plan_run run = {.plan = plan,
+                                     .output = output,
+                                     .go_on = options.go_on,
+                                     .quiet = options.quiet,
+                                     .keep_logs = options.keep_logs,
+                                     .server_cpus = options.server_cpus,
+                                     .generator_cpus = options.generator_cpus};
+    int code = tlc_is_connect_plan(plan) ? run_connect(&options, plan, output, &error)
+                                         : tlc_plan_run(&run, &error);
     tlc_plan_free(plan);
     return code;
 }

@@ -13,6 +13,7 @@ static const struct {
 } commands[] = {
     {"run", "run a plan: arms interleaved, checked, with intervals", tlc_cmd_run},
     {"plans", "list the ready plans and the question each answers", tlc_cmd_plans},
+    {"speed", "raw operations of a library's cryptography, with intervals", tlc_cmd_speed},
     {"report", "print the report of a result again, or in another format", tlc_cmd_report},
     {"calibrate", "prove the instrument on this machine: known costs are read back",
      tlc_cmd_calibrate},

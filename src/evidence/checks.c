@@ -45,6 +45,9 @@ static const struct {
                          "Run on a machine whose CPUs are not shared, or at a quieter time."},
     [TLC_CHECK_ACCOUNTING] =
         {"accounting", "Stop whatever else runs on the server's CPUs, and use longer slices."},
+    [TLC_CHECK_OPERATION] =
+        {"operation", "Name an operation and a provider that the library has ('tlscost speed "
+                      "--list'); a wrong result is a fault of the library or the machine."},
     [TLC_CHECK_CONTROL_DRIFT] =
         {"control-drift",
          "Quiet the machine (other load, frequency changes), and use more blocks."},
@@ -198,7 +201,9 @@ static void check_counts(const struct tlc_sample_facts *facts,
     // A handshake that failed on the client may count as finished on the server; "errors" judges
     // it.
     apply(outcome, (double)difference, (double)facts->errors);
-    if (difference > facts->errors)
+    if (difference > facts->errors && facts->is_operation)
+        fail(outcome, "the worker did %" PRIu64 " operations, asked were %" PRIu64, client, server);
+    else if (difference > facts->errors)
         fail(outcome,
              "the server counted %" PRIu64 " handshakes, the client %" PRIu64 " (and %" PRIu64
              " errors)",
@@ -278,6 +283,20 @@ static void check_accounting(const struct tlc_sample_facts *facts,
              100 * facts->accounting, 100 * limits->accounting);
 }
 
+static void check_operation(const struct tlc_sample_facts *facts,
+                            const struct tlc_check_limits *limits,
+                            struct tlc_check_outcome *outcome)
+{
+    (void)limits;
+    if (!facts->is_operation)
+        return;
+    apply(outcome, NAN, NAN);
+    if (facts->operation_difference)
+        fail(outcome, "%s", facts->operation_difference);
+    else if (!facts->handshakes)
+        fail(outcome, "no operation was completed");
+}
+
 typedef void check_function(const struct tlc_sample_facts *, const struct tlc_check_limits *,
                             struct tlc_check_outcome *);
 
@@ -295,6 +314,7 @@ static check_function *const sample_checks[] = {
     [TLC_CHECK_SERVER_SATURATED] = check_server_saturated,
     [TLC_CHECK_STEAL] = check_steal,
     [TLC_CHECK_ACCOUNTING] = check_accounting,
+    [TLC_CHECK_OPERATION] = check_operation,
 };
 
 size_t tlc_checks_sample(const struct tlc_sample_facts *facts,
@@ -304,6 +324,8 @@ size_t tlc_checks_sample(const struct tlc_sample_facts *facts,
     for (size_t i = 0; i < TLC_CHECK_COUNT; i++)
         outcomes[i] = (struct tlc_check_outcome){.value = NAN, .limit = NAN};
     for (size_t i = 0; i < sizeof sample_checks / sizeof *sample_checks; i++) {
+        if (facts->skips & 1u << i)
+            continue;
         sample_checks[i](facts, limits, &outcomes[i]);
         failed += outcomes[i].failed;
     }

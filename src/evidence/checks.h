@@ -32,6 +32,10 @@ struct tlc_sample_facts {
     uint64_t listen_overflows, listen_drops; // increase during the sample
     double steal;
     double accounting; // |process tree - /proc/stat| / process tree
+    // raw operations, which have no peer that negotiates
+    bool is_operation;                // the check "operation" applies
+    const char *operation_difference; // from what the arm asked for, NULL when there is none
+    unsigned skips;                   // bits 1 << enum tlc_check of checks that make no sense here
 };
 
 // What switches a check off (it is then "not applied"): generator_busy, steal or accounting of 1 or
@@ -43,7 +47,7 @@ struct tlc_check_limits {
 
 // Names, in the order of evaluation: "server-alive", "negotiated", "certificate", "resumption",
 // "provider", "errors", "listen-overflow", "counts", "generator-headroom", "generator-limited",
-// "server-saturated", "steal", "accounting"; over the campaign: "control-drift",
+// "server-saturated", "steal", "accounting", "operation"; over the campaign: "control-drift",
 // "negative-control".
 enum tlc_check {
     TLC_CHECK_SERVER_ALIVE,
@@ -59,6 +63,7 @@ enum tlc_check {
     TLC_CHECK_SERVER_SATURATED,
     TLC_CHECK_STEAL,
     TLC_CHECK_ACCOUNTING,
+    TLC_CHECK_OPERATION, // in place of "negotiated" and "certificate": operation, provider, result
     TLC_CHECK_CONTROL_DRIFT,
     TLC_CHECK_NEGATIVE_CONTROL,
     TLC_CHECK_COUNT

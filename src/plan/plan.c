@@ -113,6 +113,11 @@ void tlc_plan_free(struct tlc_plan *plan)
         free(plan->levers[i].key);
         free(plan->levers[i].pulls);
     }
+    for (size_t i = 0; i < plan->left_out_count; i++) {
+        free(plan->left_out[i].arm);
+        free(plan->left_out[i].reason);
+    }
+    free(plan->left_out);
     free(plan->arms);
     free(plan->levers);
     free(plan->name);
@@ -129,7 +134,7 @@ static size_t twin_with(const struct tlc_plan *plan, size_t of, size_t key, cons
     for (size_t i = 0; i < plan->arm_count; i++) {
         bool twin = i != of && (int)i != plan->control && (int)i != plan->fair_client;
         for (size_t other = 0; twin && other < TLC_ARM_KEY_COUNT; other++)
-            twin = other == key || other == TLC_KEY_AGAINST ||
+            twin = other == key || other == TLC_KEY_AGAINST || other == TLC_KEY_OPTIONAL ||
                    tlc_arm_same(&plan->arms[i], &plan->arms[of], other);
         tlc_setting_format(&tlc_arm_settings[key], &plan->arms[i], text, sizeof text);
         if (twin && !strcmp(text, value))
@@ -158,6 +163,37 @@ size_t tlc_plan_against(const struct tlc_plan *plan, size_t arm)
     return strcmp(value, equals + 1)
                ? twin_with(plan, arm, (size_t)(setting - tlc_arm_settings), equals + 1)
                : 0;
+}
+
+static void shift_index(int *index, size_t arm)
+{
+    *index = *index == (int)arm ? -1 : *index - (*index > (int)arm);
+}
+
+enum tlc_status tlc_plan_leave_out(struct tlc_plan *plan, size_t arm, const char *reason,
+                                   struct tlc_error *error)
+{
+    if (!arm || !plan->arms[arm].optional)
+        return tlc_fail(error, TLC_USAGE, "arm '%s': it is not optional", plan->arms[arm].name);
+    struct tlc_left_out *grown =
+        realloc(plan->left_out, (plan->left_out_count + 1) * sizeof *grown);
+    char *why = strdup(reason);
+    if (grown)
+        plan->left_out = grown;
+    if (!grown || !why) {
+        free(why);
+        return tlc_fail(error, TLC_ENVIRONMENT, "plan: %s: out of memory", plan->file);
+    }
+    plan->left_out[plan->left_out_count++] =
+        (struct tlc_left_out){.arm = plan->arms[arm].name, .reason = why};
+    plan->arms[arm].name = NULL;
+    tlc_arm_clear(&plan->arms[arm]);
+    memmove(&plan->arms[arm], &plan->arms[arm + 1],
+            (plan->arm_count - arm - 1) * sizeof *plan->arms);
+    plan->arm_count--;
+    shift_index(&plan->control, arm);
+    shift_index(&plan->fair_client, arm);
+    return TLC_OK;
 }
 
 const char *tlc_arm_key_at(size_t index)

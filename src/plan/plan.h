@@ -62,6 +62,7 @@ struct tlc_arm {
     unsigned upgrade;     // 1: the protocol is changed by a request after the handshake
     unsigned echo;        // bytes sent, echoed and compared after each handshake; 0: none
     unsigned allocations; // 1: memory allocations of both sides are counted, in a run of their own
+    unsigned optional;    // 1: left out, with the reason, where this machine cannot run it
 };
 
 enum { TLC_BUCKET_US = 100000, TLC_EVENT_SLICE_US = 4 * TLC_BUCKET_US };
@@ -99,6 +100,11 @@ struct tlc_lever {
     char *pulls; // what it costs the user to pull it, one sentence; NULL: not told
 };
 
+// An optional arm that was left out.
+struct tlc_left_out {
+    char *arm, *reason;
+};
+
 struct tlc_plan {
     char *name, *question, *file;
     char *workload;           // of the arms that do not say their own
@@ -110,6 +116,8 @@ struct tlc_plan {
     int fair_client; // index of the arm that only has honest key shares instead; -1: none
     struct tlc_schedule schedule;
     struct tlc_limits limits;
+    struct tlc_left_out *left_out;
+    size_t left_out_count;
 };
 
 // Reads and validates a plan file. Errors: "plan: FILE:LINE: what is wrong; what to write instead".
@@ -146,6 +154,10 @@ size_t tlc_plan_against(const struct tlc_plan *plan, size_t arm);
 // The round-trip times of an arm in microseconds, in the plan's order; returns how many there are.
 enum { TLC_MOST_RTTS = 16 };
 size_t tlc_arm_rtts(const struct tlc_arm *arm, uint64_t us[TLC_MOST_RTTS]);
+// Takes an optional arm out of the plan and keeps why. The baseline and arms that are not optional
+// stay, which is TLC_USAGE.
+enum tlc_status tlc_plan_leave_out(struct tlc_plan *plan, size_t arm, const char *reason,
+                                   struct tlc_error *error) TLC_CHECKED;
 // The i-th key of an arm, in the order of docs/plan.md; NULL past the end.
 const char *tlc_arm_key_at(size_t index);
 

@@ -93,6 +93,7 @@ const struct tlc_setting tlc_arm_settings[TLC_ARM_KEY_COUNT] = {
     COUNT(tlc_arm, visitors, "0", 0, 100000),
     COUNT(tlc_arm, echo, "0", 0, 65536),
     SWITCH(tlc_arm, allocations),
+    SWITCH(tlc_arm, optional),
 };
 
 const struct tlc_setting tlc_schedule_settings[TLC_SCHEDULE_KEY_COUNT] = {

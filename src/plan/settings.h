@@ -48,7 +48,8 @@
     X(EVENT, "event")                                                                              \
     X(VISITORS, "visitors")                                                                        \
     X(ECHO, "echo")                                                                                \
-    X(ALLOCATIONS, "allocations")
+    X(ALLOCATIONS, "allocations")                                                                  \
+    X(OPTIONAL, "optional")
 #define TLC_SCHEDULE_KEYS(X)                                                                       \
     X(BLOCKS, "blocks")                                                                            \
     X(ROUNDS, "rounds")                                                                            \

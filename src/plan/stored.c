@@ -16,7 +16,7 @@ static json_t *index_json(int index)
 
 json_t *tlc_plan_to_json(const struct tlc_plan *plan)
 {
-    json_t *levers = json_array(), *arms = json_array();
+    json_t *levers = json_array(), *arms = json_array(), *left_out = json_array();
     for (size_t i = 0; i < plan->lever_count; i++) {
         const struct tlc_lever *lever = &plan->levers[i];
         json_array_append_new(levers, json_pack("{s:s, s:s, s:o}", "name", lever->name, "key",
@@ -31,13 +31,17 @@ json_t *tlc_plan_to_json(const struct tlc_plan *plan)
         json_decref(settings);
         json_array_append_new(arms, json);
     }
+    for (size_t i = 0; i < plan->left_out_count; i++)
+        json_array_append_new(left_out, json_pack("{s:s, s:s}", "arm", plan->left_out[i].arm,
+                                                  "reason", plan->left_out[i].reason));
     return json_pack(
-        "{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "name", plan->name, "question",
+        "{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name", plan->name, "question",
         plan->question, "workload", plan->workload, "file", plan->file, "control",
         index_json(plan->control), "fair_client", index_json(plan->fair_client), "levers", levers,
         "arms", arms, "schedule",
         tlc_settings_to_json(tlc_schedule_settings, TLC_SCHEDULE_KEY_COUNT, &plan->schedule),
-        "limits", tlc_settings_to_json(tlc_limit_settings, TLC_LIMIT_KEY_COUNT, &plan->limits));
+        "limits", tlc_settings_to_json(tlc_limit_settings, TLC_LIMIT_KEY_COUNT, &plan->limits),
+        "left_out", left_out);
 }
 
 // A copy of a member that must be text; NULL when it is not.
@@ -86,6 +90,23 @@ static const char *read_arms(const json_t *json, struct tlc_plan *plan, char *wh
     return NULL;
 }
 
+// Missing in results of earlier versions.
+static const char *read_left_out(const json_t *json, struct tlc_plan *plan)
+{
+    size_t count = json_array_size(json);
+    plan->left_out = calloc(count + 1, sizeof *plan->left_out);
+    if (!plan->left_out)
+        return "out of memory";
+    for (size_t i = 0; i < count; i++) {
+        struct tlc_left_out *left_out = &plan->left_out[plan->left_out_count++];
+        left_out->arm = text_member(json_array_get(json, i), "arm");
+        left_out->reason = text_member(json_array_get(json, i), "reason");
+        if (!left_out->arm || !left_out->reason)
+            return "left_out: without arm or reason";
+    }
+    return NULL;
+}
+
 static bool read_index(const json_t *json, const char *member, const struct tlc_plan *plan,
                        int *into)
 {
@@ -111,6 +132,8 @@ static const char *read_stored(const json_t *json, struct tlc_plan *plan, char *
     const char *wrong = read_levers(json_object_get(json, "levers"), plan);
     if (!wrong)
         wrong = read_arms(json_object_get(json, "arms"), plan, why, bytes);
+    if (!wrong)
+        wrong = read_left_out(json_object_get(json, "left_out"), plan);
     if (!wrong && (!read_index(json, "control", plan, &plan->control) ||
                    !read_index(json, "fair_client", plan, &plan->fair_client)))
         return "control or fair_client: no arm has this index";

@@ -1,4 +1,4 @@
-// All samples as CSV (RFC 4180), one line each, refused ones too.
+// All samples as CSV (RFC 4180), one line each, refused ones too; and the whole document as JSON.
 #include <math.h>
 #include <stdlib.h>
 
@@ -7,16 +7,17 @@
 
 static const char head[] =
     "arm,role,lever,block,accepted,refused,handshakes,cost_us,rate,client_us,version,cipher,group,"
-    "key_type,errors,server_busy,generator_busy,steal,accounting\r\n";
+    "key_type,errors,server_busy,generator_busy,steal,accounting,"
+    "workload,operation,provider\r\n";
 
-static void put_text(FILE *to, const json_t *value)
+static void put_text(FILE *to, const json_t *value, char end)
 {
     const char *text = json_string_value(value);
     char *field = text ? tlc_text_csv(text) : NULL;
     if (field)
         fputs(field, to);
     free(field);
-    fputc(',', to);
+    fputc(end, to);
 }
 
 static void put_number(FILE *to, const json_t *value, char end)
@@ -52,13 +53,13 @@ static void put_errors(FILE *to, const json_t *counters)
     fputc(',', to);
 }
 
-static void put_sample(FILE *to, const json_t *arm, const json_t *sample)
+static void put_sample(FILE *to, const json_t *arm, const json_t *settings, const json_t *sample)
 {
     const json_t *evidence = json_object_get(sample, "evidence");
     const json_t *stay = json_object_get(sample, "stay");
-    put_text(to, json_object_get(arm, "name"));
-    put_text(to, json_object_get(arm, "role"));
-    put_text(to, json_object_get(arm, "lever"));
+    put_text(to, json_object_get(arm, "name"), ',');
+    put_text(to, json_object_get(arm, "role"), ',');
+    put_text(to, json_object_get(arm, "lever"), ',');
     put_number(to, json_object_get(sample, "block"), ',');
     fputs(json_is_true(json_object_get(sample, "accepted")) ? "true," : "false,", to);
     put_refused(to, json_object_get(sample, "refused"));
@@ -66,15 +67,18 @@ static void put_sample(FILE *to, const json_t *arm, const json_t *sample)
     put_number(to, json_object_get(sample, "cost_us"), ',');
     put_number(to, json_object_get(sample, "rate"), ',');
     put_number(to, json_object_get(sample, "client_us"), ',');
-    put_text(to, json_object_get(evidence, "version"));
-    put_text(to, json_object_get(evidence, "cipher"));
-    put_text(to, json_object_get(evidence, "group"));
-    put_text(to, json_object_get(json_object_get(evidence, "certificate"), "key_type"));
+    put_text(to, json_object_get(evidence, "version"), ',');
+    put_text(to, json_object_get(evidence, "cipher"), ',');
+    put_text(to, json_object_get(evidence, "group"), ',');
+    put_text(to, json_object_get(json_object_get(evidence, "certificate"), "key_type"), ',');
     put_errors(to, json_object_get(sample, "counters"));
     put_number(to, json_object_get(stay, "server_busy"), ',');
     put_number(to, json_object_get(stay, "generator_busy"), ',');
     put_number(to, json_object_get(stay, "steal"), ',');
-    put_number(to, json_object_get(stay, "accounting"), '\r');
+    put_number(to, json_object_get(stay, "accounting"), ',');
+    put_text(to, json_object_get(settings, "workload"), ',');
+    put_text(to, json_object_get(evidence, "operation"), ',');
+    put_text(to, json_object_get(evidence, "provider"), '\r');
     fputc('\n', to);
 }
 
@@ -89,7 +93,20 @@ enum tlc_status tlc_export_csv(const struct tlc_report_model *model,
     fputs(head, to);
     json_array_foreach(json_object_get(model->result, "arms"), index, arm)
     {
-        json_array_foreach(json_object_get(arm, "samples"), k, sample) put_sample(to, arm, sample);
+        json_array_foreach(json_object_get(arm, "samples"), k, sample)
+            put_sample(to, arm, model->arms[index].settings, sample);
     }
+    return TLC_OK;
+}
+
+enum tlc_status tlc_export_json(const struct tlc_report_model *model,
+                                const struct tlc_published *published,
+                                const struct tlc_report_options *options, FILE *to,
+                                struct tlc_error *error)
+{
+    (void)published, (void)options;
+    if (json_dumpf(model->result, to, JSON_INDENT(2)) < 0)
+        return tlc_fail(error, TLC_ENVIRONMENT, "report: json: it cannot be written");
+    fputc('\n', to);
     return TLC_OK;
 }

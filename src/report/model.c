@@ -112,6 +112,8 @@ static bool read_arm(const json_t *json, struct tlc_report_model *model)
     arm->client_us = figure_of(json, "client_us");
     arm->against = text_of(json, "against");
     arm->sample_list = json_object_get(json, "samples");
+    arm->workload = text_of(arm->settings, "workload");
+    arm->variation = json_object_get(json, "variation");
     arm->detectable = number_of(json, "detectable");
     arm->holm_p = number_of(json, "holm_p");
     arm->claim_holm = json_object_get(json, "claim_holm");
@@ -125,6 +127,7 @@ static bool read_arm(const json_t *json, struct tlc_report_model *model)
         model->few = true;
     if (arm->baseline && !model->baseline)
         model->baseline = arm;
+    model->mixed = model->mixed || strcmp(arm->workload, model->arms[0].workload);
     return true;
 }
 
@@ -220,6 +223,15 @@ void tlc_report_model_free(struct tlc_report_model *model)
     free(model->arms);
     free(model->levers);
     free(model);
+}
+
+const struct tlc_report_arm *tlc_report_divisor(const struct tlc_report_model *model,
+                                                const struct tlc_report_arm *arm)
+{
+    for (size_t i = 0; *arm->against && i < model->arm_count; i++)
+        if (!strcmp(model->arms[i].name, arm->against))
+            return &model->arms[i];
+    return *arm->against || arm->baseline ? NULL : model->baseline;
 }
 
 const char *tlc_report_setting(const struct tlc_report_arm *arm, const char *key)

@@ -33,6 +33,8 @@ struct tlc_report_arm {
     const json_t *sample_list;                   // its samples, one a block
     double detectable, holm_p;                   // NaN: not told
     const json_t *claim_holm, *outliers, *curve; // curve NULL: not cut into buckets
+    const char *workload;                        // "network", "memory", "primitive"
+    const json_t *variation;                     // as the result tells it; NULL: it does not
 };
 
 struct tlc_report_lever {
@@ -52,11 +54,15 @@ struct tlc_report_model {
     const struct tlc_report_arm *baseline; // NULL: the result has none
     double margin;                         // equivalence margin, NaN: not told
     bool accepted, interrupted, few;       // few: an accepted arm has no interval
+    bool mixed;                            // the arms' workloads differ
 };
 
 enum tlc_status tlc_report_model_new(const json_t *result, struct tlc_report_model **model,
                                      struct tlc_error *error) TLC_CHECKED;
 void tlc_report_model_free(struct tlc_report_model *model);
+// The arm that `arm` is divided by; NULL for the baseline, or when it is not there.
+const struct tlc_report_arm *tlc_report_divisor(const struct tlc_report_model *model,
+                                                const struct tlc_report_arm *arm);
 // An arm's setting as text ("rsa-2048"); NULL when it is not a text.
 const char *tlc_report_setting(const struct tlc_report_arm *arm, const char *key);
 

@@ -15,8 +15,12 @@
 static const struct {
     const char *name;
     tlc_exporter *export;
-} formats[] = {
-    {"terminal", tlc_export_terminal}, {"markdown", tlc_export_markdown}, {"csv", tlc_export_csv}};
+} formats[] = {{"terminal", tlc_export_terminal},
+               {"markdown", tlc_export_markdown},
+               {"csv", tlc_export_csv},
+               {"json", tlc_export_json},
+               {"benchstat", tlc_export_benchstat},
+               {"jmh-json", tlc_export_jmh}};
 
 enum { FORMATS = sizeof formats / sizeof *formats };
 
@@ -34,7 +38,8 @@ enum tlc_status tlc_report_write_with(const json_t *result, const char *format,
         chosen++;
     if (chosen == FORMATS)
         return tlc_fail(error, TLC_USAGE,
-                        "report: format '%.32s': unknown; known are terminal, markdown, csv",
+                        "report: format '%.32s': unknown; known are terminal, markdown, csv, json, "
+                        "benchstat, jmh-json",
                         format);
     struct tlc_report_model *model;
     struct tlc_published published;

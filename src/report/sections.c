@@ -8,24 +8,19 @@
 #include <string.h>
 
 #include "report/accounting.h"
+#include "report/arms.h"
 #include "report/curves.h"
 #include "report/environment.h"
 #include "report/evidence.h"
 #include "report/facts.h"
 #include "report/gains.h"
 #include "report/sides.h"
+#include "report/variation.h"
 #include "report/words.h"
-
-// Published ratios shown for one arm, sources that can be told, levers whose notes are remembered.
-enum { MAX_MATCHES = 3, MAX_SOURCES = 32, MAX_LEVERS = 32, NAMES_IN_TABLE = 2 };
 
 struct writer {
     const struct tlc_report_model *model;
-    const struct tlc_published *published;
     const struct tlc_emitter *emitter;
-    // The number of each source in brackets, 0: not used yet; and the levers it was used for.
-    unsigned numbers[MAX_SOURCES], last_number;
-    bool used[MAX_SOURCES][MAX_LEVERS];
     bool whole; // false: memory ran out
 };
 
@@ -83,16 +78,18 @@ static const char *text_of(const json_t *object, const char *member)
 static void write_header(struct writer *writer)
 {
     const struct tlc_report_model *model = writer->model;
+    const struct tlc_workload_words *words = tlc_words_of_report(model);
     char took[TLC_WORDS];
     char *title = format(writer, "%s: %s", model->name, model->question);
     if (title)
         heading(writer, 1, title);
     free(title);
     item(writer, "machine",
-         format(writer, "%s, %lld CPUs; servers on %s, generator on %s",
+         format(writer, "%s, %lld CPUs; %s on %s, %s on %s",
                 text_of(model->environment, "cpu_model"),
                 (long long)json_integer_value(json_object_get(model->environment, "cpus")),
-                text_of(model->setup, "server_cpus"), text_of(model->setup, "generator_cpus")));
+                words->servers, text_of(model->setup, "server_cpus"), words->generator,
+                text_of(model->setup, "generator_cpus")));
     size_t index;
     json_t *stack;
     json_array_foreach(model->stacks, index, stack)
@@ -159,6 +156,11 @@ static void write_status(struct writer *writer)
         if (json_is_string(reason))
             item(writer, "why", format(writer, "%s", json_string_value(reason)));
     }
+    json_array_foreach(json_object_get(model->plan, "left_out"), index, reason)
+    {
+        item(writer, "left out",
+             format(writer, "%s: %s", text_of(reason, "arm"), text_of(reason, "reason")));
+    }
     for (size_t i = 0; i < model->arm_count; i++)
         if (!model->arms[i].accepted || model->arms[i].refusal_count)
             write_refused_arm(writer, &model->arms[i]);
@@ -174,245 +176,47 @@ static void write_status(struct writer *writer)
         paragraph(writer, format(writer, "All %zu samples passed every check.", model->samples));
 }
 
-static void write_legend(struct writer *writer)
+static bool has_divisors(const struct tlc_report_model *model)
 {
-    size_t instances = 0;
-    for (size_t i = 0; i < writer->model->arm_count; i++)
-        if (writer->model->arms[i].instances > instances)
-            instances = writer->model->arms[i].instances;
-    paragraph(writer,
-              format(writer,
-                     "cost: %s %s per completed handshake; ratio: cost of the arm / "
-                     "cost of the baseline%s; intervals: 95 %%, over up to %zu server "
-                     "instances of an arm.",
-                     tlc_sides_cost(writer->model), writer->emitter->microseconds,
-                     tlc_gains_any(writer->model) ? ", or of the arm named under 'pairs'" : "",
-                     instances));
-    if (writer->model->few)
-        paragraph(writer,
-                  format(writer, "'-' stands for an interval that cannot be given: 95 %% needs at "
-                                 "least 6 instances. Without it there is no claim."));
-}
-
-// Joins the names of the checks that refused an arm, at most `most` of them.
-static void refused_names(const struct tlc_report_arm *arm, size_t most, char *names,
-                          size_t capacity)
-{
-    size_t used = (size_t)snprintf(names, capacity, "refused");
-    for (size_t i = 0; i < arm->refusal_count && used < capacity; i++) {
-        if (i == most) {
-            snprintf(names + used, capacity - used, " and %zu more", arm->refusal_count - most);
-            return;
-        }
-        used += (size_t)snprintf(names + used, capacity - used, "%s%s", i ? ", " : ": ",
-                                 arm->refusals[i].check);
-    }
-}
-
-static unsigned number_of_source(struct writer *writer, size_t source, int lever)
-{
-    if (!writer->numbers[source])
-        writer->numbers[source] = ++writer->last_number;
-    if (lever >= 0 && lever < MAX_LEVERS)
-        writer->used[source][lever] = true;
-    return writer->numbers[source];
-}
-
-// The published ratios of the same comparison, "5.18 [1], 0.75 [2]".
-static void published_words(struct writer *writer, const struct tlc_report_arm *arm,
-                            const char *key, char *words, size_t capacity)
-{
-    struct tlc_published_match matches[MAX_MATCHES];
-    const struct tlc_report_arm *baseline = writer->model->baseline;
-    size_t count = arm->baseline || !baseline
-                       ? 0
-                       : tlc_published_find(writer->published, key, arm->settings,
-                                            baseline->settings, matches, MAX_MATCHES);
-    size_t used = 0;
-    *words = '\0';
-    for (size_t i = 0; i < count && i < MAX_MATCHES && used < capacity; i++) {
-        if (matches[i].source < MAX_SOURCES)
-            used += (size_t)snprintf(words + used, capacity - used, "%s%.2f [%u]", used ? ", " : "",
-                                     matches[i].ratio_cost,
-                                     number_of_source(writer, matches[i].source, arm->lever));
-    }
-}
-
-// The label of an arm's row: its name, and for the baseline what it is.
-static void arm_label(const struct tlc_report_arm *arm, const char *key, char *label,
-                      size_t capacity)
-{
-    const char *value = arm->baseline ? tlc_report_setting(arm, key) : NULL;
-    if (value)
-        snprintf(label, capacity, "%s (%s)", value, arm->name);
-    else
-        snprintf(label, capacity, "%s", arm->name);
-}
-
-static void add_arm(struct writer *writer, struct tlc_table *table,
-                    const struct tlc_report_arm *arm, const char *key)
-{
-    char label[256], rate[TLC_WORDS], cost[TLC_WORDS], range[TLC_WORDS], ratio[TLC_WORDS],
-        ratio_range[TLC_WORDS], verdict[TLC_WORDS], published[256];
-    arm_label(arm, key, label, sizeof label);
-    published_words(writer, arm, key, published, sizeof published);
-    if (arm->accepted)
-        tlc_words_verdict(arm, writer->model->margin, verdict);
-    else
-        refused_names(arm, NAMES_IN_TABLE, verdict, sizeof verdict);
-    tlc_words_rate(arm->accepted ? arm->rate.estimate : NAN, rate);
-    tlc_words_figure(arm->accepted ? arm->cost_us.estimate : NAN, cost);
-    struct tlc_figure none = {NAN, NAN, NAN};
-    tlc_words_figure_range(arm->accepted ? arm->cost_us : none, range);
-    tlc_words_ratio(arm->accepted ? arm->ratio.estimate : NAN, ratio);
-    tlc_words_ratio_range(arm->accepted ? arm->ratio : none, ratio_range);
-    if (arm->baseline && arm->accepted) {
-        strcpy(ratio, "1");
-        strcpy(ratio_range, "");
-    }
-    add_row(
-        writer, table,
-        (const char *const[]){label, rate, cost, range, ratio, ratio_range, verdict, published});
-}
-
-static void write_source(struct writer *writer, size_t source)
-{
-    const struct tlc_published *published = writer->published;
-    char label[16];
-    snprintf(label, sizeof label, "[%u]", writer->numbers[source]);
-    char *text =
-        format(writer, "%s, on %s (%s): %s.", tlc_published_text(published, source, "system"),
-               tlc_published_text(published, source, "host"),
-               tlc_published_text(published, source, "title"),
-               tlc_published_text(published, source, "measures"));
-    for (size_t lever = 0; text && lever < writer->model->lever_count && lever < MAX_LEVERS;
-         lever++) {
-        const char *note =
-            writer->used[source][lever]
-                ? tlc_published_note(published, source, writer->model->levers[lever].key)
-                : "";
-        char *longer = *note ? format(writer, "%s %s", text, note) : NULL;
-        if (longer) {
-            free(text);
-            text = longer;
-        }
-    }
-    item(writer, label, text);
-}
-
-static void write_published(struct writer *writer)
-{
-    if (!writer->last_number)
-        return;
-    heading(writer, 2, "published results");
-    paragraph(writer, format(writer, "Ratios of cost of the same comparison, measured by others on "
-                                     "other systems. Absolute figures belong to their machine "
-                                     "and are not shown."));
-    for (unsigned number = 1; number <= writer->last_number; number++)
-        for (size_t source = 0; source < MAX_SOURCES; source++)
-            if (writer->numbers[source] == number)
-                write_source(writer, source);
-}
-
-static const struct tlc_table_column *arm_columns(const struct tlc_emitter *emitter,
-                                                  struct tlc_table_column *columns, char *cost,
-                                                  size_t cost_bytes)
-{
-    snprintf(cost, cost_bytes, "cost %s", emitter->microseconds);
-    const struct tlc_table_column all[TLC_TABLE_COLUMNS] = {
-        {"arm", false, 0},      {"rate/s", true, 0},    {cost, true, 0},
-        {"cost 95 %", true, 0}, {"ratio", true, 1},     {"ratio 95 %", true, 1},
-        {"verdict", false, 1},  {"published", false, 1}};
-    memcpy(columns, all, sizeof all);
-    return columns;
-}
-
-static void write_bars(struct writer *writer, int lever, const char *key)
-{
-    const struct tlc_report_model *model = writer->model;
-    struct tlc_bar *bars = calloc(model->arm_count + 1, sizeof *bars);
-    char(*labels)[2][256] = calloc(model->arm_count + 1, sizeof *labels);
-    size_t count = 0;
-    writer->whole = writer->whole && bars && labels;
-    for (size_t i = 0; bars && labels && i < model->arm_count; i++) {
-        const struct tlc_report_arm *arm = &model->arms[i];
-        if (arm->lever != lever && arm != model->baseline)
-            continue;
-        arm_label(arm, key, labels[count][0], sizeof labels[count][0]);
-        refused_names(arm, SIZE_MAX, labels[count][1], sizeof labels[count][1]);
-        bars[count] = (struct tlc_bar){.label = labels[count][0],
-                                       .figure = arm->cost_us,
-                                       .refused = arm->accepted ? NULL : labels[count][1]};
-        count++;
-    }
-    if (count)
-        writer->emitter->bars(writer->emitter->user, bars, count);
-    free(bars);
-    free(labels);
-}
-
-static bool anything_published(const struct tlc_table *table)
-{
-    for (size_t row = 0; row < table->row_count; row++)
-        if (*table->rows[row][TLC_TABLE_COLUMNS - 1])
+    for (size_t i = 0; i < model->arm_count; i++)
+        if (*model->arms[i].against)
             return true;
     return false;
 }
 
-static void write_arms(struct writer *writer, const struct tlc_report_lever *lever, int index)
+// What cost means for the arms of one workload; the first arm of a workload tells it for all.
+static void write_meaning(struct writer *writer, size_t arm)
 {
     const struct tlc_report_model *model = writer->model;
-    struct tlc_table_column columns[TLC_TABLE_COLUMNS];
-    char cost[32];
-    struct tlc_table table;
-    tlc_table_init(&table, arm_columns(writer->emitter, columns, cost, sizeof cost),
-                   TLC_TABLE_COLUMNS);
-    if (model->baseline)
-        add_arm(writer, &table, model->baseline, lever->key);
-    for (size_t i = 0; i < model->arm_count; i++)
-        if (model->arms[i].lever == index && &model->arms[i] != model->baseline)
-            add_arm(writer, &table, &model->arms[i], lever->key);
-    if (!anything_published(&table))
-        table.column_count--;
-    writer->emitter->table(writer->emitter->user, &table);
-    table.column_count = TLC_TABLE_COLUMNS;
-    tlc_table_free(&table);
-    if (writer->emitter->bars)
-        write_bars(writer, index, lever->key);
+    const struct tlc_workload_words *words = tlc_words_of_arm(&model->arms[arm]);
+    size_t instances = 0;
+    for (size_t i = 0; i < model->arm_count; i++) {
+        if (tlc_words_of_arm(&model->arms[i]) != words)
+            continue;
+        if (i < arm)
+            return;
+        if (model->arms[i].instances > instances)
+            instances = model->arms[i].instances;
+    }
+    paragraph(writer, format(writer,
+                             "cost%s%s: %s %s per %s; ratio: cost of the arm / cost of %s; "
+                             "intervals: 95 %%, over up to %zu %s of an arm.",
+                             model->mixed ? " of " : "", model->mixed ? words->arms : "",
+                             strcmp(words->workload, "memory") ? words->cpu : tlc_sides_cost(model),
+                             writer->emitter->microseconds, words->each,
+                             has_divisors(model) ? "the arm that it is divided by" : "the baseline",
+                             instances, words->instances));
 }
 
-static void write_levers(struct writer *writer)
+static void write_legend(struct writer *writer)
 {
     const struct tlc_report_model *model = writer->model;
-    for (size_t i = 0; i < model->lever_count; i++) {
-        const struct tlc_report_lever *lever = &model->levers[i];
-        heading(writer, 2, lever->name);
-        if (lever->pulls)
-            item(writer, "what it takes", format(writer, "%s", lever->pulls));
-        write_arms(writer, lever, (int)i);
-    }
-}
-
-static void write_control(struct writer *writer)
-{
-    const struct tlc_report_model *model = writer->model;
-    struct tlc_table_column columns[TLC_TABLE_COLUMNS];
-    char cost[32];
-    struct tlc_table table;
-    tlc_table_init(&table, arm_columns(writer->emitter, columns, cost, sizeof cost),
-                   TLC_TABLE_COLUMNS);
     for (size_t i = 0; i < model->arm_count; i++)
-        if (model->arms[i].control)
-            add_arm(writer, &table, &model->arms[i], NULL);
-    if (table.row_count) {
-        heading(writer, 2, "control");
-        paragraph(writer, format(writer, "Equal to the baseline but for what the name says, on "
-                                         "servers of their own: these must not differ from it."));
-        table.column_count--;
-        writer->emitter->table(writer->emitter->user, &table);
-        table.column_count++;
-    }
-    tlc_table_free(&table);
+        write_meaning(writer, i);
+    if (model->few)
+        paragraph(writer,
+                  format(writer, "'-' stands for an interval that cannot be given: 95 %% needs at "
+                                 "least 6 instances. Without it there is no claim."));
 }
 
 static void write_checks(struct writer *writer)
@@ -448,20 +252,20 @@ enum tlc_status tlc_sections_write(const struct tlc_report_model *model,
                                    const struct tlc_published *published,
                                    const struct tlc_emitter *emitter, struct tlc_error *error)
 {
-    struct writer writer = {
-        .model = model, .published = published, .emitter = emitter, .whole = true};
+    struct writer writer = {.model = model, .emitter = emitter, .whole = true};
+    struct tlc_citations citations = {0};
     write_header(&writer);
     write_status(&writer);
     write_legend(&writer);
-    write_levers(&writer);
+    writer.whole = tlc_arms_write(model, published, emitter, &citations) && writer.whole;
     writer.whole = tlc_gains_write(model, published, emitter) && writer.whole;
     writer.whole = tlc_sides_write(model, emitter) && writer.whole;
-    write_control(&writer);
     writer.whole = tlc_curves_write(model, emitter) && writer.whole;
     writer.whole = tlc_evidence_write(model, emitter) && writer.whole;
+    writer.whole = tlc_variation_write(model, emitter) && writer.whole;
     writer.whole = tlc_facts_write(model, emitter) && writer.whole;
     writer.whole = tlc_accounting_write(model, emitter) && writer.whole;
-    write_published(&writer);
+    writer.whole = tlc_citations_write(model, published, emitter, &citations) && writer.whole;
     write_checks(&writer);
     writer.whole = tlc_environment_write(model, emitter) && writer.whole;
     return writer.whole ? TLC_OK : tlc_fail(error, TLC_ENVIRONMENT, "report: out of memory");

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { TLC_TABLE_COLUMNS = 8 };
+enum { TLC_TABLE_COLUMNS = 9 };
 
 struct tlc_table_column {
     const char *title;

@@ -5,6 +5,29 @@
 #include <string.h>
 #include <time.h>
 
+static const struct tlc_workload_words workloads[] = {
+    {"network", "handshakes over sockets", "server CPU", "completed handshake", "server instances",
+     "servers", "servers", "generator"},
+    {"memory", "handshakes in memory", "CPU of the arm's side in", "completed handshake",
+     "processes", "processes", "both sides", "orchestrator"},
+    {"primitive", "raw operations", "CPU", "operation", "worker processes", "worker processes",
+     "workers", "orchestrator"},
+};
+
+// Results of earlier versions do not tell the workload: the network.
+const struct tlc_workload_words *tlc_words_of_arm(const struct tlc_report_arm *arm)
+{
+    for (size_t i = 0; i < sizeof workloads / sizeof *workloads; i++)
+        if (!strcmp(workloads[i].workload, arm->workload))
+            return &workloads[i];
+    return &workloads[0];
+}
+
+const struct tlc_workload_words *tlc_words_of_report(const struct tlc_report_model *model)
+{
+    return model->arm_count ? tlc_words_of_arm(&model->arms[0]) : &workloads[0];
+}
+
 char *tlc_words_figure(double value, char *words)
 {
     if (!isfinite(value))

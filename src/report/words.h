@@ -4,6 +4,19 @@
 
 #include "report/model.h"
 
+// How a workload is told.
+struct tlc_workload_words {
+    const char *workload;
+    const char *arms;                // "handshakes over sockets"
+    const char *cpu, *each;          // "server CPU" microseconds "per completed handshake"
+    const char *instances;           // what intervals are taken over
+    const char *own;                 // "servers" of their own
+    const char *servers, *generator; // what runs on the two sets of CPUs
+};
+const struct tlc_workload_words *tlc_words_of_arm(const struct tlc_report_arm *arm);
+// Of the first arm's workload.
+const struct tlc_workload_words *tlc_words_of_report(const struct tlc_report_model *model);
+
 // Every function fills a buffer of TLC_WORDS bytes and returns it.
 enum { TLC_WORDS = 160 };
 

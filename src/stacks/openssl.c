@@ -142,4 +142,5 @@ const struct tlc_stack tlc_stack = {
     .session_export = openssl_session_export,
     .ticket_keys_replace = openssl_ticket_keys_replace,
     .provider_use = openssl_provider_use,
+    .operations = &openssl_operations,
 };

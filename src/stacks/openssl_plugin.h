@@ -77,7 +77,10 @@ void openssl_context_free(struct tlc_stack_context *context);
 
 // openssl_provider.c
 // Loads "NAME-or-PATH[?KEY=VALUE;...]" in a library context of its own, so that other contexts of
-// the process do not change.
+// the process do not change; the default provider serves what it lacks. What was made before a
+// failure is the caller's to free.
+bool openssl_load_provider(const char *provider, OSSL_LIB_CTX **library, OSSL_PROVIDER **loaded,
+                           struct tlc_stack_error *error);
 bool openssl_provider_load(struct tlc_stack_context *context, const char *provider,
                            struct tlc_stack_error *error);
 void openssl_provider_unload(struct tlc_stack_context *context);
@@ -137,6 +140,9 @@ void openssl_connection_free(struct tlc_stack_connection *connection);
 void openssl_watch(int write, int version, int type, const void *bytes, size_t count, SSL *ssl,
                    void *connection);
 bool openssl_evidence(struct tlc_stack_connection *connection, struct tlc_stack_evidence *evidence);
+
+// openssl_operations.c
+extern const struct tlc_stack_operations openssl_operations;
 
 // openssl_supports.c
 bool openssl_supports(enum tlc_stack_feature kind, uint16_t code, struct tlc_stack_error *why);

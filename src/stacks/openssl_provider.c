@@ -105,10 +105,10 @@ static void explain_load(OSSL_LIB_CTX *library, const char *provider, const char
                  "provider: %s does not start with the settings '%s'", name, mark ? mark + 1 : "");
 }
 
-bool openssl_provider_load(struct tlc_stack_context *context, const char *provider,
+bool openssl_load_provider(const char *provider, OSSL_LIB_CTX **library, OSSL_PROVIDER **loaded,
                            struct tlc_stack_error *error)
 {
-    char name[NAME_BYTES], operations[256];
+    char name[NAME_BYTES];
     BIO *text = configuration_of(provider, name);
     if (!text) {
         snprintf(error->text, sizeof error->text,
@@ -116,17 +116,23 @@ bool openssl_provider_load(struct tlc_stack_context *context, const char *provid
                  "quotes and $ # \\");
         return false;
     }
-    context->library = OSSL_LIB_CTX_new();
-    bool good = context->library && apply(context->library, text) &&
-                OSSL_PROVIDER_available(context->library, name) &&
-                (context->provider = OSSL_PROVIDER_load(context->library, name)) &&
+    *library = OSSL_LIB_CTX_new();
+    bool good = *library && apply(*library, text) && OSSL_PROVIDER_available(*library, name) &&
+                (*loaded = OSSL_PROVIDER_load(*library, name)) &&
                 // What the default provider does not serve is all that remains for it.
-                EVP_set_default_properties(context->library, "?provider!=default") == 1;
+                EVP_set_default_properties(*library, "?provider!=default") == 1;
     BIO_free(text);
-    if (!good) {
-        explain_load(context->library, provider, name, error);
+    if (!good)
+        explain_load(*library, provider, name, error);
+    return good;
+}
+
+bool openssl_provider_load(struct tlc_stack_context *context, const char *provider,
+                           struct tlc_stack_error *error)
+{
+    char operations[256];
+    if (!openssl_load_provider(provider, &context->library, &context->provider, error))
         return false;
-    }
     context->provider_counts = ask_operations(context->provider, operations, sizeof operations);
     return true;
 }

@@ -6,6 +6,7 @@
 
 extern const struct tlc_workload_kind tlc_workload_memory;
 extern const struct tlc_workload_kind tlc_workload_network;
+extern const struct tlc_workload_kind tlc_workload_primitive;
 
 // What the stacks of network arms lack (network_check.c).
 enum tlc_status tlc_network_check(const struct tlc_workload_setup *setup,

@@ -6,8 +6,8 @@
 
 const struct tlc_workload_kind *tlc_workload_kind(const char *name)
 {
-    static const struct tlc_workload_kind *const kinds[] = {&tlc_workload_network,
-                                                            &tlc_workload_memory};
+    static const struct tlc_workload_kind *const kinds[] = {
+        &tlc_workload_network, &tlc_workload_memory, &tlc_workload_primitive};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (!strcmp(kinds[i]->name, name))
             return kinds[i];

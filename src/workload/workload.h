@@ -56,6 +56,13 @@ struct tlc_workload; // state of one kind
 struct tlc_workload_kind {
     const char *name; // "network", "memory", "primitive"
     bool concurrent;  // more concurrency might raise the rate: the headroom check applies
+    unsigned skips; // bits 1 << enum tlc_check (evidence/checks.h) of the checks of one sample that
+                    // make no sense for it
+    // How the evidence of prepare differs from what the arm asked for, empty when it does not; it
+    // feeds the check "operation". NULL: the evidence is a probe's, which "negotiated" and
+    // "certificate" judge.
+    void (*compare)(const struct tlc_arm *arm, const json_t *evidence, char *difference,
+                    size_t capacity);
     // Refuses arms that cannot run, by name, before anything is started.
     enum tlc_status (*check)(const struct tlc_workload_setup *setup, struct tlc_error *error);
     enum tlc_status (*open)(const struct tlc_workload_setup *setup, struct tlc_workload **workload,

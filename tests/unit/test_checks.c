@@ -90,7 +90,7 @@ static void a_good_sample_passes_every_check(void **state)
     facts.provider_work = facts.handshakes;
     assert_int_equal(tlc_checks_sample(&facts, &limits, outcomes), 0);
     for (int i = 0; i < TLC_CHECK_CONTROL_DRIFT; i++) {
-        assert_true(outcomes[i].applied);
+        assert_int_equal(outcomes[i].applied, i != TLC_CHECK_OPERATION);
         assert_string_equal(outcomes[i].reason, "");
     }
     assert_false(outcomes[TLC_CHECK_CONTROL_DRIFT].applied);
@@ -98,6 +98,30 @@ static void a_good_sample_passes_every_check(void **state)
     assert_true(isnan(outcomes[TLC_CHECK_SERVER_ALIVE].value));
     assert_float_equal(outcomes[TLC_CHECK_GENERATOR_HEADROOM].value, 0.5, 0);
     assert_float_equal(outcomes[TLC_CHECK_GENERATOR_HEADROOM].limit, 0.9, 0);
+}
+
+// Raw operations have no peer: what they skip is not applied, however bad its facts are.
+static void an_operation_has_checks_of_its_own(void **state)
+{
+    (void)state;
+    struct tlc_sample_facts facts = good_facts();
+    struct tlc_check_outcome outcomes[TLC_CHECK_COUNT];
+    facts.is_operation = true;
+    facts.probe_matches = facts.certificate_matches = false;
+    facts.skips = 1u << TLC_CHECK_NEGOTIATED | 1u << TLC_CHECK_CERTIFICATE;
+    assert_int_equal(tlc_checks_sample(&facts, &limits, outcomes), 0);
+    assert_true(outcomes[TLC_CHECK_OPERATION].applied);
+    assert_false(outcomes[TLC_CHECK_NEGOTIATED].applied || outcomes[TLC_CHECK_CERTIFICATE].applied);
+    facts.operation_difference = "provider: asked adx, got limbs51";
+    assert_int_equal(tlc_checks_sample(&facts, &limits, outcomes), 1);
+    assert_string_equal(outcomes[TLC_CHECK_OPERATION].reason, "provider: asked adx, got limbs51");
+    facts.operation_difference = NULL;
+    facts.handshakes = facts.resumed = 0;
+    facts.server_handshakes = 100;
+    tlc_checks_sample(&facts, &limits, outcomes);
+    assert_string_equal(outcomes[TLC_CHECK_OPERATION].reason, "no operation was completed");
+    assert_string_equal(outcomes[TLC_CHECK_COUNTS].reason,
+                        "the worker did 0 operations, asked were 100");
 }
 
 static void each_protocol_fault_fails_its_own_check(void **state)
@@ -302,6 +326,7 @@ int main(void)
         cmocka_unit_test(names_and_remedies_are_complete_and_unique),
         cmocka_unit_test(the_documentation_tells_every_check),
         cmocka_unit_test(a_good_sample_passes_every_check),
+        cmocka_unit_test(an_operation_has_checks_of_its_own),
         cmocka_unit_test(each_protocol_fault_fails_its_own_check),
         cmocka_unit_test(a_provider_has_to_work_in_every_full_handshake),
         cmocka_unit_test(reasons_hold_no_control_characters),

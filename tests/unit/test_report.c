@@ -213,7 +213,8 @@ static void a_thin_document_is_told_without_a_crash(void **state)
     assert_non_null(result);
     for (size_t i = 0; tlc_report_format_at(i); i++) {
         char *text = render(result, tlc_report_format_at(i), &wide);
-        assert_non_null(strstr(text, "x"));
+        // An arm without a measured sample is no result of JMH's.
+        assert_non_null(strstr(text, strcmp(tlc_report_format_at(i), "jmh-json") ? "x" : "[]"));
         free(text);
     }
     json_decref(result);

@@ -1,0 +1,67 @@
+// Optional arms that this machine cannot run.
+#include <stdio.h>
+#include <string.h>
+
+#include "campaign/campaign.h"
+#include "workload/workload.h"
+
+// Has the arm checked alone, as a plan of its own.
+static enum tlc_status check_alone(const struct tlc_plan *plan, size_t arm, struct tlc_error *why)
+{
+    const struct tlc_workload_kind *kind = tlc_workload_kind(plan->arms[arm].workload);
+    struct tlc_plan one = *plan;
+    one.arms = &plan->arms[arm];
+    one.arm_count = 1;
+    one.control = one.fair_client = -1;
+    const struct tlc_workload_setup setup = {.plan = &one};
+    if (!kind)
+        return tlc_fail(why, TLC_USAGE, "workload '%s': not in this build",
+                        plan->arms[arm].workload);
+    return kind->check(&setup, why);
+}
+
+// The reason without the arm's name, which is told beside it.
+static const char *bare(const char *text, const char *arm)
+{
+    char prefix[160];
+    snprintf(prefix, sizeof prefix, "arm '%.100s': ", arm);
+    size_t length = strlen(prefix);
+    return strncmp(text, prefix, length) ? text : text + length;
+}
+
+// An arm whose divisor was left out cannot be told; its index is told by the plan as its own.
+static enum tlc_status follow(struct tlc_plan *plan, bool *again, struct tlc_error *error)
+{
+    for (size_t i = plan->arm_count; i-- > 1;) {
+        char reason[256];
+        if (tlc_plan_against(plan, i) != i)
+            continue;
+        snprintf(reason, sizeof reason, "the arm that it is divided by (%.150s) was left out",
+                 plan->arms[i].against);
+        if (!plan->arms[i].optional)
+            return tlc_fail(error, TLC_USAGE, "arm '%s': %s; write optional: true here too",
+                            plan->arms[i].name, reason);
+        enum tlc_status status = tlc_plan_leave_out(plan, i, reason, error);
+        if (status != TLC_OK)
+            return status;
+        *again = true;
+    }
+    return TLC_OK;
+}
+
+enum tlc_status tlc_campaign_leave_out(struct tlc_plan *plan, struct tlc_error *error)
+{
+    enum tlc_status status = TLC_OK;
+    for (size_t i = 1; status == TLC_OK && i < plan->arm_count;) {
+        struct tlc_error why = {0};
+        if (plan->arms[i].optional && check_alone(plan, i, &why) != TLC_OK)
+            status = tlc_plan_leave_out(plan, i, bare(why.text, plan->arms[i].name), error);
+        else
+            i++;
+    }
+    for (bool again = true; status == TLC_OK && again;) {
+        again = false;
+        status = follow(plan, &again, error);
+    }
+    return status;
+}

@@ -1,0 +1,189 @@
+#include "cli/plan_run.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/directory.h"
+#include "campaign/calibrate.h"
+#include "campaign/campaign.h"
+#include "cli/common.h"
+#include "cli/measuring.h"
+#include "measure/machine.h"
+#include "report/report.h"
+#include "result/result.h"
+
+enum tlc_status tlc_choose_output(const char *given, const char *plan, char *path, size_t capacity,
+                                  struct tlc_error *error)
+{
+    if (given) {
+        snprintf(path, capacity, "%s", given);
+        return TLC_OK;
+    }
+    char directory[512], stamp[32];
+    enum tlc_status status =
+        tlc_directory_of_user(TLC_DIRECTORY_STATE, directory, sizeof directory, error);
+    if (status != TLC_OK)
+        return status;
+    const char *name = strrchr(plan, '/') ? strrchr(plan, '/') + 1 : plan;
+    time_t now = time(NULL);
+    struct tm parts;
+    localtime_r(&now, &parts);
+    strftime(stamp, sizeof stamp, "%Y%m%d-%H%M%S", &parts);
+    snprintf(path, capacity, "%s/%.*s-%s.json", directory, (int)strcspn(name, "."), name, stamp);
+    return TLC_OK;
+}
+
+// Found out before minutes of measuring, not after.
+static enum tlc_status can_be_written(const char *path, struct tlc_error *error)
+{
+    struct stat found;
+    if (!stat(path, &found))
+        return S_ISREG(found.st_mode)
+                   ? TLC_OK
+                   : tlc_fail(
+                         error, TLC_USAGE,
+                         "run: --output %s: not a file; name one that is a file or does not exist",
+                         path);
+    char folder[1024];
+    snprintf(folder, sizeof folder, "%s", path);
+    char *slash = strrchr(folder, '/');
+    if (slash)
+        slash[slash == folder] = '\0';
+    return access(slash ? folder : ".", W_OK) ? tlc_fail_errno(error, "run: --output %s", path)
+                                              : TLC_OK;
+}
+
+static bool reader_is_gone(int fd)
+{
+    struct pollfd end = {.fd = fd};
+    return poll(&end, 1, 0) > 0 && (end.revents & POLLERR);
+}
+
+// A closed pipe (`run | head`) takes nothing from the result, which is in its file.
+static int tell_report(const json_t *result, const char *output, struct tlc_error *error)
+{
+    if (tlc_report_write(result, "terminal", stdout, error) == TLC_OK) {
+        printf("\nResult: %s\n", output);
+        if (!fflush(stdout))
+            return TLC_OK;
+        tlc_fail_errno(error, "report: write");
+    }
+    fprintf(stderr, "tlscost: the result is in %s; 'tlscost report' prints it again\n", output);
+    return reader_is_gone(STDOUT_FILENO) ? TLC_OK : tlc_report_error(error);
+}
+
+static void tell_how_to_go_on(const char *output, const char *journal)
+{
+    if (!access(journal, R_OK))
+        fprintf(stderr, "To go on: tlscost run --continue %s\n", output);
+}
+
+int tlc_finish_run(enum tlc_status status, json_t *result, const char *output, bool json,
+                   struct tlc_error *error)
+{
+    char journal[1040];
+    snprintf(journal, sizeof journal, "%s.journal", output);
+    if (!result) {
+        int code = tlc_report_error(error);
+        tell_how_to_go_on(output, journal);
+        return code;
+    }
+    struct tlc_error writing = {0};
+    if (tlc_result_write(result, output, &writing) != TLC_OK) {
+        if (!access(journal, R_OK))
+            fprintf(stderr, "tlscost: the samples are kept in %s\n", journal);
+        return tlc_report_error(&writing);
+    }
+    // An interrupted or broken campaign keeps its journal, for --continue.
+    if (status == TLC_OK || status == TLC_REFUSED)
+        remove(journal);
+    struct tlc_error printing = {0};
+    int code = TLC_OK;
+    if (json)
+        tlc_print_json(result);
+    else
+        code = tell_report(result, output, &printing);
+    if (status != TLC_OK)
+        code = tlc_report_error(error);
+    if (status != TLC_OK && status != TLC_REFUSED)
+        tell_how_to_go_on(output, journal);
+    return code;
+}
+
+static void tell_plan(const struct tlc_plan *plan)
+{
+    for (size_t i = 0; i < plan->left_out_count; i++)
+        fprintf(stderr, "tlscost: arm '%s' is left out: %s\n", plan->left_out[i].arm,
+                plan->left_out[i].reason);
+    fprintf(stderr, "tlscost: plan '%s': %zu arms, %u blocks of fresh %s, about %.0f s\n",
+            plan->name, plan->arm_count, plan->schedule.blocks,
+            strcmp(plan->workload, "network") ? "processes" : "servers", tlc_plan_seconds(plan));
+}
+
+static enum tlc_status run_in(const char *work, const struct tlc_plan_run *run, const char *journal,
+                              json_t **result, struct tlc_error *error)
+{
+    char cache[512];
+    struct tlc_progress progress;
+    struct tlc_campaign_options campaign = {.plan = run->plan,
+                                            .journal = journal,
+                                            .go_on = run->go_on,
+                                            .work_directory = work,
+                                            .certificate_directory = cache,
+                                            .progress = tlc_progress_show,
+                                            .user = &progress};
+    tlc_progress_init(&progress, run->quiet);
+    enum tlc_status status = tlc_directory_of_user(TLC_DIRECTORY_CACHE, cache, sizeof cache, error);
+    if (status == TLC_OK)
+        status = tlc_choose_cpus(run->server_cpus, run->generator_cpus, &campaign.server_cpus,
+                                 &campaign.generator_cpus, error);
+    // A campaign that goes on keeps the arms that it began with.
+    if (status == TLC_OK && !run->go_on)
+        status = tlc_campaign_leave_out(run->plan, error);
+    if (status != TLC_OK)
+        return status;
+    json_t *environment = tlc_machine_describe();
+    json_t *calibration = tlc_calibration_find(environment);
+    json_decref(environment);
+    campaign.calibration = calibration;
+    if (!progress.quiet)
+        tell_plan(run->plan);
+    status = tlc_campaign_run(&campaign, result, error);
+    tlc_progress_end(&progress);
+    json_decref(calibration);
+    return status;
+}
+
+static enum tlc_status run_campaign(const struct tlc_plan_run *run, const char *journal,
+                                    json_t **result, struct tlc_error *error)
+{
+    char work[640];
+    enum tlc_status status = tlc_directory_temporary("tlscost-run", work, sizeof work, error);
+    if (status != TLC_OK)
+        return status;
+    status = run_in(work, run, journal, result, error);
+    if (run->keep_logs)
+        fprintf(stderr, "tlscost: logs are in %s\n", work);
+    else
+        tlc_directory_remove(work);
+    return status;
+}
+
+int tlc_plan_run(const struct tlc_plan_run *run, struct tlc_error *error)
+{
+    char journal[1040];
+    json_t *result = NULL;
+    snprintf(journal, sizeof journal, "%s.journal", run->output);
+    if (can_be_written(run->output, error) != TLC_OK)
+        return tlc_report_error(error);
+    enum tlc_status status = run_campaign(run, journal, &result, error);
+    int code = tlc_finish_run(status, result, run->output, run->json, error);
+    json_decref(result);
+    return code;
+}

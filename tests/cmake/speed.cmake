@@ -1,0 +1,7 @@
+tlc_unit_test(operations workload)
+add_dependencies(test_operations stack_openssl)
+set_tests_properties(unit/operations PROPERTIES ENVIRONMENT "TLSCOST_STACKS=${CMAKE_BINARY_DIR}/stacks")
+if(COMMAND tlc_e2e_test)
+    tlc_e2e_test(speed)
+    tlc_e2e_test(formats)
+endif()
