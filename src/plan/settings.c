@@ -79,6 +79,8 @@ const struct tlc_setting tlc_schedule_settings[TLC_SCHEDULE_KEY_COUNT] = {
     TIME("settle", tlc_schedule, settle_us, TLC_MEMBER_UINT64, "0ms", 0, 10e6),
     {"bookends", AT(tlc_schedule, bookends), TLC_MEMBER_UNSIGNED, TLC_UNIT_SWITCH, tlc_read_switch,
      "false", 0, 1, NULL, NULL},
+    {"duet", AT(tlc_schedule, duet), TLC_MEMBER_UNSIGNED, TLC_UNIT_SWITCH, tlc_read_switch, "false",
+     0, 1, NULL, NULL},
 };
 
 const struct tlc_setting tlc_limit_settings[TLC_LIMIT_KEY_COUNT] = {

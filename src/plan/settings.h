@@ -41,7 +41,8 @@
     X(COUNT, "count")                                                                              \
     X(WARM_UP, "warm_up")                                                                          \
     X(SETTLE, "settle")                                                                            \
-    X(BOOKENDS, "bookends")
+    X(BOOKENDS, "bookends")                                                                        \
+    X(DUET, "duet")
 #define TLC_LIMIT_KEYS(X)                                                                          \
     X(GENERATOR_BUSY, "generator_busy")                                                            \
     X(SERVER_BUSY, "server_busy")                                                                  \

@@ -10,4 +10,8 @@ extern const struct tlc_workload_kind tlc_workload_network;
 bool tlc_is_of_kind(const struct tlc_workload_setup *setup, size_t arm,
                     const struct tlc_workload_kind *kind);
 
+// Refuses arms of the network workload that their stacks cannot serve.
+enum tlc_status tlc_network_check(const struct tlc_workload_setup *setup,
+                                  struct tlc_error *error) TLC_CHECKED;
+
 #endif

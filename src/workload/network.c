@@ -3,38 +3,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/message.h"
 #include "base/names.h"
-#include "base/process.h"
 #include "certs/certs.h"
-#include "evidence/checks.h"
 #include "evidence/probe.h"
 #include "generator/generator.h"
-#include "measure/proc.h"
 #include "stacks/loader.h"
 #include "workload/kinds.h"
 #include "workload/network_accounting.h"
-#include "workload/network_server.h"
+#include "workload/network_instance.h"
+#include "workload/network_load.h"
 #include "workload/network_target.h"
 
-enum { SETTLE_MS = 2000, ANSWER_MARGIN_MS = 15000 };
-
-// A server process and what is known of it: one for each arm, or the baseline's for several.
-struct instance {
-    const struct tlc_arm *arm; // whose configuration it serves
-    struct tlc_arm_server server;
-    unsigned users;    // arms prepared on it
-    unsigned burn_us;  // what it burns now
-    uint64_t answered; // connections it was asked to finish since its start
-    json_t *counters;  // as it told them last
-    bool dead;
-};
+enum { SEATS = 2 };
 
 struct network_arm {
     const struct tlc_arm *arm;
     const struct tlc_stack_plugin *plugin;
     char certificates[512]; // folder
-    struct instance own, *instance;
+    struct tlc_instance own, *instance;
+    struct tlc_instance
+        *other; // where its slices of a duet run in every second round; NULL: nowhere
     struct tlc_sums sums;
     uint64_t server_handshakes; // the server's own count over the arm's slices
     bool prepared;
@@ -42,72 +30,22 @@ struct network_arm {
 
 struct tlc_workload {
     const struct tlc_workload_setup *setup;
-    struct tlc_process generator;
+    struct tlc_load loads[SEATS]; // the second one only where plans have duets
     struct network_arm *arms;
     size_t arm_count;
 };
 
-static enum tlc_status require(const struct tlc_arm *arm, const struct tlc_stack_plugin *plugin,
-                               enum tlc_stack_feature kind, uint16_t code, struct tlc_error *error)
-{
-    struct tlc_stack_error why = {{0}};
-    if (plugin->stack->supports(kind, code, &why))
-        return TLC_OK;
-    return tlc_fail(error, TLC_ENVIRONMENT, "arm '%s': stack %s: %s", arm->name, plugin->id,
-                    why.text[0] ? why.text : "does not support what the arm asks for");
-}
-
-static uint16_t signature_of_certificate(const char *certificate)
-{
-    static const struct {
-        const char *certificate;
-        uint16_t scheme;
-    } schemes[] = {{"ecdsa-p256", 0x0403}, {"ecdsa-p384", 0x0503}, {"ed25519", 0x0807},
-                   {"mldsa-44", 0x0904},   {"mldsa-65", 0x0905},   {"mldsa-87", 0x0906}};
-    for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++)
-        if (!strcmp(schemes[i].certificate, certificate))
-            return schemes[i].scheme;
-    return 0x0804; // rsa_pss_rsae_sha256 for every RSA key
-}
-
-static enum tlc_status check_arm(const struct tlc_arm *arm, struct tlc_error *error)
-{
-    const struct tlc_stack_plugin *plugin;
-    uint16_t groups[TLC_ARM_GROUPS], cipher;
-    size_t count;
-    enum tlc_status status = tlc_stack_load(arm->stack, &plugin, error);
-    if (status == TLC_OK)
-        status = tlc_arm_codes(arm, groups, &count, &cipher, error);
-    if (status == TLC_OK)
-        status = require(arm, plugin, TLC_FEATURE_VERSION, tlc_code(TLC_NAME_VERSION, arm->version),
-                         error);
-    for (size_t i = 0; status == TLC_OK && i < count; i++)
-        status = require(arm, plugin, TLC_FEATURE_GROUP, groups[i], error);
-    if (status == TLC_OK && cipher)
-        status = require(arm, plugin, TLC_FEATURE_CIPHER, cipher, error);
-    if (status == TLC_OK)
-        status = require(arm, plugin, TLC_FEATURE_SIGNATURE,
-                         signature_of_certificate(arm->certificate), error);
-    if (status == TLC_OK && !strncmp(arm->resumption, "psk_", 4))
-        status = require(arm, plugin, TLC_FEATURE_PSK_MODE, !strcmp(arm->resumption, "psk_dhe_ke"),
-                         error);
-    if (status == TLC_OK && !strcmp(arm->resumption, "session-id"))
-        status = require(arm, plugin, TLC_FEATURE_TICKETS, TLC_TICKETS_STATEFUL, error);
-    return status;
-}
-
-static enum tlc_status network_check(const struct tlc_workload_setup *setup,
-                                     struct tlc_error *error)
-{
-    for (size_t i = 0; i < setup->plan->arm_count; i++) {
-        if (!tlc_is_of_kind(setup, i, &tlc_workload_network))
-            continue;
-        enum tlc_status status = check_arm(&setup->plan->arms[i], error);
-        if (status != TLC_OK)
-            return status;
-    }
-    return TLC_OK;
-}
+// One arm in a slice: on which server, driven by which generator.
+struct seat {
+    struct network_arm *state;
+    struct tlc_instance *instance;
+    struct tlc_load *load;
+    json_int_t target;
+    unsigned concurrency;
+    uint64_t run_ns, served, burnt_ns; // of the server, before the slice
+    double cost_us;
+    struct tlc_counters counters;
+};
 
 // Makes the certificates of all arms before anything is measured.
 static enum tlc_status make_certificates(struct tlc_workload *workload, struct tlc_error *error)
@@ -127,19 +65,41 @@ static enum tlc_status make_certificates(struct tlc_workload *workload, struct t
     return TLC_OK;
 }
 
-static enum tlc_status start_generator(struct tlc_workload *workload, struct tlc_error *error)
+static enum tlc_status start_generators(struct tlc_workload *workload, struct tlc_error *error)
 {
-    char log[600];
-    snprintf(log, sizeof log, "%s/generator.log", workload->setup->work_directory);
-    const char *const arguments[] = {tlc_program_path(), "load", "--control", NULL};
-    struct tlc_process_options options = {.arguments = arguments,
-                                          .cpus = &workload->setup->generator_cpus,
-                                          .control = true,
-                                          .log = log};
-    return tlc_process_start(&options, &workload->generator, error);
+    const struct tlc_workload_setup *setup = workload->setup;
+    unsigned seats = setup->plan->schedule.duet ? SEATS : 1;
+    enum tlc_status status = TLC_OK;
+    for (unsigned i = 0; status == TLC_OK && i < seats; i++)
+        status = tlc_load_start(&setup->generator_cpus, setup->work_directory, i,
+                                &workload->loads[i], error);
+    return status;
 }
 
 static void network_close(struct tlc_workload *workload);
+
+// Arms that share the baseline's server change places with it in a duet: the baseline's server and
+// the control's take turns, so that the luck of neither is in the difference.
+static void seat_arm(struct tlc_workload *workload, size_t index)
+{
+    const struct tlc_plan *plan = workload->setup->plan;
+    struct network_arm *state = &workload->arms[index];
+    struct tlc_instance *baseline = &workload->arms[0].own;
+    bool shares = strcmp(plan->arms[index].instance, "baseline") == 0;
+    state->arm = &plan->arms[index];
+    state->own.arm = state->arm;
+    state->own.index = index;
+    state->own.server.process.control = -1;
+    state->instance = shares ? baseline : &state->own;
+    if (!plan->schedule.duet || plan->control < 0)
+        return;
+    struct tlc_instance *control = &workload->arms[plan->control].own;
+    if (shares)
+        *state = (struct network_arm){
+            .arm = state->arm, .own = state->own, .instance = control, .other = baseline};
+    else if (index == 0)
+        state->other = control;
+}
 
 static enum tlc_status network_open(const struct tlc_workload_setup *setup,
                                     struct tlc_workload **opened, struct tlc_error *error)
@@ -148,26 +108,22 @@ static enum tlc_status network_open(const struct tlc_workload_setup *setup,
     if (!workload)
         return tlc_fail(error, TLC_ENVIRONMENT, "network workload: out of memory");
     workload->setup = setup;
-    workload->generator.control = -1;
+    for (unsigned i = 0; i < SEATS; i++)
+        workload->loads[i].process.control = -1;
     workload->arm_count = setup->plan->arm_count;
     workload->arms = calloc(workload->arm_count, sizeof *workload->arms);
     enum tlc_status status =
         workload->arms ? TLC_OK
                        : tlc_fail(error, TLC_ENVIRONMENT, "network workload: out of memory");
     for (size_t i = 0; status == TLC_OK && i < workload->arm_count; i++) {
-        workload->arms[i].arm = &setup->plan->arms[i];
-        workload->arms[i].own.arm = workload->arms[i].arm;
-        workload->arms[i].own.server.process.control = -1;
-        workload->arms[i].instance = strcmp(workload->arms[i].arm->instance, "baseline")
-                                         ? &workload->arms[i].own
-                                         : &workload->arms[0].own;
+        seat_arm(workload, i);
         if (tlc_is_of_kind(setup, i, &tlc_workload_network))
             status = tlc_stack_load(setup->plan->arms[i].stack, &workload->arms[i].plugin, error);
     }
     if (status == TLC_OK)
         status = make_certificates(workload, error);
     if (status == TLC_OK)
-        status = start_generator(workload, error);
+        status = start_generators(workload, error);
     if (status != TLC_OK) {
         network_close(workload);
         return status;
@@ -176,47 +132,25 @@ static enum tlc_status network_open(const struct tlc_workload_setup *setup,
     return TLC_OK;
 }
 
-// Sends a command to the generator and takes its answer; an "error" member becomes the error.
-static enum tlc_status ask_generator(struct tlc_workload *workload, json_t *command, int timeout_ms,
-                                     json_t **answer, struct tlc_error *error)
+// The number of an arm's target on its home server, or on its other one.
+static json_int_t target_id(const struct tlc_workload *workload, size_t arm, bool other)
 {
-    *answer = NULL;
-    enum tlc_status status = tlc_message_send(workload->generator.control, command, error);
-    json_decref(command);
-    if (status == TLC_OK)
-        status = tlc_message_receive(workload->generator.control, timeout_ms, answer, error);
-    if (status != TLC_OK) {
-        char log[600], said[400];
-        snprintf(log, sizeof log, "%s/generator.log", workload->setup->work_directory);
-        tlc_log_tail(log, said, sizeof said);
-        tlc_fail_prefix(error, "generator%s%s", said[0] ? ": " : "", said);
-        return status;
-    }
-    const char *text = json_string_value(json_object_get(*answer, "error"));
-    if (!text)
-        return TLC_OK;
-    status = (enum tlc_status)json_integer_value(json_object_get(*answer, "status"));
-    status = tlc_fail(error, status ? status : TLC_ENVIRONMENT, "generator: %s", text);
-    json_decref(*answer);
-    *answer = NULL;
-    return status;
+    return (json_int_t)(arm + (other ? workload->arm_count : 0));
 }
 
-static enum tlc_status prepare_target(struct tlc_workload *workload, size_t index,
+// Tells every generator of the arm on one of its servers.
+static enum tlc_status prepare_target(struct tlc_workload *workload, size_t index, bool other,
                                       const json_t *evidence, struct tlc_error *error)
 {
     struct network_arm *state = &workload->arms[index];
+    const struct tlc_instance *instance = other ? state->other : state->instance;
     struct tlc_target_options target;
     const char *alpn[2];
-    enum tlc_status status = tlc_arm_target(
-        state->arm, state->plugin, state->instance->server.address, evidence, alpn, &target, error);
-    if (status != TLC_OK)
-        return status;
-    json_t *command = json_pack("{s:s, s:I, s:o}", "command", "prepare", "id", (json_int_t)index,
-                                "target", tlc_target_options_to_json(&target));
-    json_t *answer;
-    status = ask_generator(workload, command, ANSWER_MARGIN_MS, &answer, error);
-    json_decref(answer);
+    enum tlc_status status = tlc_arm_target(state->arm, state->plugin, instance->server.address,
+                                            evidence, alpn, &target, error);
+    for (unsigned i = 0; status == TLC_OK && i < SEATS && workload->loads[i].process.pid > 0; i++)
+        status = tlc_load_prepare(&workload->loads[i], target_id(workload, index, other), &target,
+                                  error);
     return status;
 }
 
@@ -251,28 +185,6 @@ static enum tlc_status probe_arm(struct network_arm *state, json_t **evidence,
     return status;
 }
 
-static uint64_t total_of(const json_t *counters, const char *what)
-{
-    return (uint64_t)json_integer_value(json_object_get(json_object_get(counters, "totals"), what));
-}
-
-static enum tlc_status run_generator(struct tlc_workload *workload, size_t index,
-                                     uint64_t duration_us, uint64_t count, unsigned concurrency,
-                                     struct tlc_counters *counters, struct tlc_error *error)
-{
-    json_t *command =
-        json_pack("{s:s, s:I, s:I, s:I, s:i, s:b}", "command", "slice", "id", (json_int_t)index,
-                  "duration_us", (json_int_t)duration_us, "count", (json_int_t)count, "concurrency",
-                  (int)concurrency, "keep_latencies", 1);
-    json_t *answer;
-    int timeout_ms = (int)(duration_us / 1000) + ANSWER_MARGIN_MS;
-    enum tlc_status status = ask_generator(workload, command, timeout_ms, &answer, error);
-    if (status == TLC_OK)
-        status = tlc_counters_from_json(json_object_get(answer, "counters"), counters, error);
-    json_decref(answer);
-    return status;
-}
-
 static uint64_t errors_of(const json_t *errors)
 {
     uint64_t sum = 0;
@@ -281,20 +193,6 @@ static uint64_t errors_of(const json_t *errors)
     json_object_foreach((json_t *)(uintptr_t)errors, kind, count) sum +=
         (uint64_t)json_integer_value(count);
     return sum;
-}
-
-// Waits until the server has finished what it was asked to; one that cannot answer is dead.
-static void settle(struct instance *instance)
-{
-    json_t *counters = NULL;
-    struct tlc_error why;
-    if (tlc_arm_server_settle(&instance->server, instance->answered, SETTLE_MS, &counters, &why) !=
-        TLC_OK) {
-        instance->dead = true;
-        return;
-    }
-    json_decref(instance->counters);
-    instance->counters = counters;
 }
 
 static void fill_slice(const struct tlc_counters *counters, double cost_us, double burnt_us,
@@ -317,54 +215,132 @@ static void fill_slice(const struct tlc_counters *counters, double cost_us, doub
     };
 }
 
-// The arms of one server differ in what it burns; a server of its own burns the same always.
-static enum tlc_status set_burn(struct instance *instance, unsigned burn_us,
-                                struct tlc_error *error)
+static enum tlc_status begin_seat(struct seat *seat, struct tlc_error *error)
 {
-    if (instance->burn_us == burn_us)
-        return TLC_OK;
-    enum tlc_status status = tlc_arm_server_burn(&instance->server, burn_us, error);
-    if (status == TLC_OK)
-        instance->burn_us = burn_us;
+    struct tlc_instance *instance = seat->instance;
+    if (instance->dead)
+        return tlc_fail(error, TLC_REFUSED, "arm '%s': its server has ended",
+                        seat->state->arm->name);
+    seat->served = tlc_instance_count(instance, "handshakes");
+    seat->burnt_ns = tlc_instance_count(instance, "burnt_ns");
+    enum tlc_status status = tlc_instance_burn(instance, seat->state->arm->burn_us, error);
+    seat->run_ns = tlc_tree_read_ns(instance->tree, NULL);
     return status;
+}
+
+// All seats at once. One that was begun is waited for even when another one fails.
+static enum tlc_status drive(struct seat *seats, size_t count, uint64_t duration_us, uint64_t asked,
+                             struct tlc_error *error)
+{
+    enum tlc_status status = TLC_OK;
+    size_t begun = 0;
+    for (; status == TLC_OK && begun < count; begun++)
+        status = tlc_load_begin(seats[begun].load, seats[begun].target, duration_us, asked,
+                                seats[begun].concurrency, error);
+    if (status != TLC_OK)
+        begun--;
+    for (size_t i = 0; i < begun; i++) {
+        struct tlc_error why;
+        enum tlc_status ended = tlc_load_end(seats[i].load, duration_us, &seats[i].counters, &why);
+        seats[i].instance->answered += seats[i].counters.started;
+        if (status == TLC_OK && ended != TLC_OK) {
+            *error = why;
+            status = ended;
+        }
+    }
+    return status;
+}
+
+static void end_seat(struct seat *seat)
+{
+    tlc_instance_settle(seat->instance);
+    uint64_t run_ns = tlc_tree_read_ns(seat->instance->tree, NULL);
+    seat->cost_us = seat->instance->dead ? 0 : (double)(run_ns - seat->run_ns) / 1000;
+}
+
+static void fill_seats(const struct tlc_workload *workload, struct seat *seats, size_t count,
+                       const struct tlc_readings *before, const struct tlc_readings *after,
+                       struct tlc_slice *slices)
+{
+    double together_us = 0;
+    for (size_t i = 0; i < count; i++)
+        together_us += seats[i].cost_us;
+    for (size_t i = 0; i < count; i++) {
+        struct seat *seat = &seats[i];
+        struct network_arm *state = seat->state;
+        const struct tlc_instance *instance = seat->instance;
+        double share = tlc_cpu_share(seat->cost_us, together_us, state->arm->workers,
+                                     (unsigned)CPU_COUNT(&workload->setup->server_cpus));
+        seat->counters.span_s *= share;
+        tlc_sums_add(&state->sums, before, after, seat->cost_us, together_us,
+                     seat->counters.span_s);
+        state->server_handshakes += tlc_instance_count(instance, "handshakes") - seat->served;
+        fill_slice(&seat->counters, seat->cost_us,
+                   (double)(tlc_instance_count(instance, "burnt_ns") - seat->burnt_ns) / 1000,
+                   &slices[i]);
+    }
+}
+
+// One slice of one arm, or of two at once.
+static enum tlc_status run_seats(struct tlc_workload *workload, struct seat *seats, size_t count,
+                                 uint64_t duration_us, uint64_t asked, struct tlc_slice *slices,
+                                 struct tlc_error *error)
+{
+    const struct tlc_workload_setup *setup = workload->setup;
+    struct tlc_readings before, after;
+    enum tlc_status status = TLC_OK;
+    for (size_t i = 0; status == TLC_OK && i < count; i++)
+        status = begin_seat(&seats[i], error);
+    if (status == TLC_OK)
+        status = tlc_take_readings(&setup->server_cpus, &setup->generator_cpus, &before, error);
+    if (status == TLC_OK)
+        status = drive(seats, count, duration_us, asked, error);
+    if (status == TLC_OK) {
+        for (size_t i = 0; i < count; i++)
+            end_seat(&seats[i]);
+        status = tlc_take_readings(&setup->server_cpus, &setup->generator_cpus, &after, error);
+    }
+    if (status == TLC_OK)
+        fill_seats(workload, seats, count, &before, &after, slices);
+    for (size_t i = 0; i < count; i++)
+        tlc_counters_free(&seats[i].counters);
+    return status;
+}
+
+static struct seat seat_of(struct tlc_workload *workload, size_t arm, bool other, size_t load,
+                           unsigned concurrency)
+{
+    struct network_arm *state = &workload->arms[arm];
+    return (struct seat){.state = state,
+                         .instance = other ? state->other : state->instance,
+                         .load = &workload->loads[load],
+                         .target = target_id(workload, arm, other),
+                         .concurrency = concurrency};
 }
 
 static enum tlc_status network_slice(struct tlc_workload *workload, size_t arm,
                                      uint64_t duration_us, uint64_t count, unsigned concurrency,
                                      struct tlc_slice *slice, struct tlc_error *error)
 {
-    struct network_arm *state = &workload->arms[arm];
-    struct instance *instance = state->instance;
-    if (instance->dead)
-        return tlc_fail(error, TLC_REFUSED, "arm '%s': its server has ended", state->arm->name);
-    struct tlc_readings before, after;
-    struct tlc_counters counters = {0};
-    const struct tlc_workload_setup *setup = workload->setup;
-    pid_t root = instance->server.process.pid;
-    uint64_t served = total_of(instance->counters, "handshakes");
-    uint64_t burnt_ns = total_of(instance->counters, "burnt_ns");
-    enum tlc_status status = set_burn(instance, state->arm->burn_us, error);
-    if (status == TLC_OK)
-        status =
-            tlc_take_readings(root, &setup->server_cpus, &setup->generator_cpus, &before, error);
-    if (status == TLC_OK)
-        status = run_generator(workload, arm, duration_us, count, concurrency, &counters, error);
-    if (status == TLC_OK) {
-        instance->answered += counters.started;
-        settle(instance);
-        status =
-            tlc_take_readings(root, &setup->server_cpus, &setup->generator_cpus, &after, error);
-    }
-    if (status == TLC_OK) {
-        instance->dead = instance->dead || after.server_ns < before.server_ns;
-        double cost_us = instance->dead ? 0 : (double)(after.server_ns - before.server_ns) / 1000;
-        tlc_sums_add(&state->sums, &before, &after, cost_us, counters.span_s);
-        state->server_handshakes += total_of(instance->counters, "handshakes") - served;
-        burnt_ns = total_of(instance->counters, "burnt_ns") - burnt_ns;
-        fill_slice(&counters, cost_us, (double)burnt_ns / 1000, slice);
-    }
-    tlc_counters_free(&counters);
-    return status;
+    struct seat seat = seat_of(workload, arm, false, 0, concurrency);
+    return run_seats(workload, &seat, 1, duration_us, count, slice, error);
+}
+
+static enum tlc_status network_duet(struct tlc_workload *workload, const struct tlc_duet *duet,
+                                    struct tlc_slice slices[2], struct tlc_error *error)
+{
+    struct seat seats[SEATS];
+    bool crossed = duet->turn % 2 && workload->arms[duet->arms[0]].other &&
+                   workload->arms[duet->arms[1]].other;
+    for (size_t i = 0; i < SEATS; i++) // the generators take turns too
+        seats[i] = seat_of(workload, duet->arms[i], crossed, (i + duet->turn / 2) % SEATS,
+                           duet->concurrency[i]);
+    if (seats[0].instance == seats[1].instance)
+        return tlc_fail(error, TLC_USAGE,
+                        "arms '%s' and '%s': a duet needs two servers, and both are measured on "
+                        "one; add control: true to the plan, or write duet: false",
+                        seats[0].state->arm->name, seats[1].state->arm->name);
+    return run_seats(workload, seats, SEATS, duet->duration_us, duet->count, slices, error);
 }
 
 // A short unmeasured slice, which no sum keeps.
@@ -381,48 +357,39 @@ static enum tlc_status warm_up(struct tlc_workload *workload, size_t arm, struct
     return status;
 }
 
-static void leave_instance(struct instance *instance)
-{
-    if (instance->users && --instance->users)
-        return;
-    tlc_arm_server_stop(&instance->server);
-    json_decref(instance->counters);
-    instance->counters = NULL;
-    instance->server.address[0] = '\0';
-}
-
 static void network_release(struct tlc_workload *workload, size_t arm)
 {
     struct network_arm *state = &workload->arms[arm];
     if (!state->prepared)
         return;
     state->prepared = false;
-    if (workload->generator.pid > 0 && state->instance->server.address[0]) {
-        json_t *answer;
-        struct tlc_error ignored;
-        json_t *command = json_pack("{s:s, s:I}", "command", "release", "id", (json_int_t)arm);
-        if (ask_generator(workload, command, ANSWER_MARGIN_MS, &answer, &ignored) == TLC_OK)
-            json_decref(answer);
+    for (unsigned i = 0; i < SEATS && state->instance->server.address[0]; i++) {
+        tlc_load_release(&workload->loads[i], target_id(workload, arm, false));
+        if (state->other)
+            tlc_load_release(&workload->loads[i], target_id(workload, arm, true));
     }
-    leave_instance(state->instance);
+    tlc_instance_leave(state->instance);
+    tlc_instance_leave(state->other);
 }
 
-// Starts the arm's server unless another arm runs on it already.
-static enum tlc_status join_instance(struct tlc_workload *workload, struct network_arm *state,
-                                     struct tlc_error *error)
+static enum tlc_status join(struct tlc_workload *workload, struct tlc_instance *instance,
+                            struct tlc_error *error)
 {
-    struct instance *instance = state->instance;
-    char log[600];
+    return tlc_instance_join(instance, workload->arms[instance->index].certificates,
+                             &workload->setup->server_cpus, workload->setup->work_directory, error);
+}
+
+static enum tlc_status join_instances(struct tlc_workload *workload, struct network_arm *state,
+                                      struct tlc_error *error)
+{
     state->prepared = true;
-    if (instance->users++)
-        return TLC_OK;
-    size_t host = instance == &state->own ? (size_t)(state - workload->arms) : 0;
-    snprintf(log, sizeof log, "%s/server-%zu.log", workload->setup->work_directory, host);
-    instance->answered = 0;
-    instance->dead = false;
-    instance->burn_us = instance->arm->burn_us;
-    return tlc_arm_server_start(instance->arm, workload->arms[host].certificates,
-                                &workload->setup->server_cpus, log, &instance->server, error);
+    enum tlc_status status = join(workload, state->instance, error);
+    if (!state->other)
+        return status;
+    if (status == TLC_OK)
+        return join(workload, state->other, error);
+    state->other->users++; // which leaving it takes back
+    return status;
 }
 
 static enum tlc_status network_prepare(struct tlc_workload *workload, size_t arm, json_t **evidence,
@@ -431,16 +398,22 @@ static enum tlc_status network_prepare(struct tlc_workload *workload, size_t arm
     struct network_arm *state = &workload->arms[arm];
     state->sums = (struct tlc_sums){0};
     *evidence = NULL;
-    enum tlc_status status = join_instance(workload, state, error);
+    enum tlc_status status = join_instances(workload, state, error);
+    bool started = status == TLC_OK;
     if (status == TLC_OK)
         status = probe_arm(state, evidence, error);
     if (status == TLC_OK) {
         state->instance->answered++; // the probe's own handshake
-        settle(state->instance);
-        status = prepare_target(workload, arm, *evidence, error);
+        tlc_instance_settle(state->instance);
+        status = prepare_target(workload, arm, false, *evidence, error);
     }
+    if (status == TLC_OK && state->other)
+        status = prepare_target(workload, arm, true, *evidence, error);
     if (status == TLC_OK)
         status = warm_up(workload, arm, error);
+    // A server that runs and cannot be measured costs its sample; one that cannot start, the run.
+    if (status != TLC_OK && started)
+        status = error->status = TLC_REFUSED;
     if (status != TLC_OK) {
         tlc_fail_prefix(error, "arm '%s'", state->arm->name);
         json_decref(*evidence);
@@ -454,7 +427,7 @@ static enum tlc_status network_stay(struct tlc_workload *workload, size_t arm,
                                     struct tlc_stay *stay, struct tlc_error *error)
 {
     struct network_arm *state = &workload->arms[arm];
-    struct instance *instance = state->instance;
+    struct tlc_instance *instance = state->instance;
     (void)error;
     if (!instance->dead && !tlc_process_alive(&instance->server.process, NULL))
         instance->dead = true;
@@ -475,14 +448,8 @@ static void network_close(struct tlc_workload *workload)
         return;
     for (size_t i = 0; workload->arms && i < workload->arm_count; i++)
         network_release(workload, i);
-    if (workload->generator.pid > 0) {
-        json_t *stop = json_pack("{s:s}", "command", "stop");
-        struct tlc_error ignored;
-        if (tlc_message_send(workload->generator.control, stop, &ignored) != TLC_OK)
-            ignored.text[0] = '\0';
-        json_decref(stop);
-    }
-    tlc_process_stop(&workload->generator, 2000);
+    for (unsigned i = 0; i < SEATS; i++)
+        tlc_load_stop(&workload->loads[i]);
     free(workload->arms);
     free(workload);
 }
@@ -490,10 +457,11 @@ static void network_close(struct tlc_workload *workload)
 const struct tlc_workload_kind tlc_workload_network = {
     .name = "network",
     .concurrent = true,
-    .check = network_check,
+    .check = tlc_network_check,
     .open = network_open,
     .prepare = network_prepare,
     .slice = network_slice,
+    .duet = network_duet,
     .stay = network_stay,
     .release = network_release,
     .close = network_close,

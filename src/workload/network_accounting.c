@@ -2,11 +2,9 @@
 
 #include <math.h>
 
-enum tlc_status tlc_take_readings(pid_t server, const cpu_set_t *server_cpus,
-                                  const cpu_set_t *generator_cpus, struct tlc_readings *readings,
-                                  struct tlc_error *error)
+enum tlc_status tlc_take_readings(const cpu_set_t *server_cpus, const cpu_set_t *generator_cpus,
+                                  struct tlc_readings *readings, struct tlc_error *error)
 {
-    readings->server_ns = tlc_tree_cpu_ns(server, NULL);
     enum tlc_status status = tlc_read_cpu_times(server_cpus, &readings->server, error);
     if (status == TLC_OK)
         status = tlc_read_cpu_times(generator_cpus, &readings->generator, error);
@@ -31,11 +29,22 @@ static void add_times(struct tlc_cpu_times *sum, const struct tlc_cpu_times *lat
     sum->cpus = part.cpus;
 }
 
+double tlc_cpu_share(double cost_us, double together_us, unsigned workers, unsigned cpus)
+{
+    if (cost_us <= 0 || cost_us >= together_us)
+        return 1;
+    unsigned could_use = workers < cpus ? workers : cpus;
+    double share = (double)cpus * cost_us / together_us / could_use;
+    return share < 1 ? share : 1;
+}
+
 void tlc_sums_add(struct tlc_sums *sums, const struct tlc_readings *before,
-                  const struct tlc_readings *after, double cost_us, double span_s)
+                  const struct tlc_readings *after, double cost_us, double together_us,
+                  double span_s)
 {
     sums->slices++;
     sums->cost_us += cost_us;
+    sums->together_us += together_us;
     sums->span_s += span_s;
     add_times(&sums->server, &after->server, &before->server);
     add_times(&sums->generator, &after->generator, &before->generator);
@@ -65,8 +74,8 @@ static double accounting_gap(const struct tlc_sums *sums)
     double busy =
         wall - (double)(sums->server.idle_us + sums->server.iowait_us + sums->server.steal_us);
     double allowed = 2 * 10000 * sqrt((double)sums->slices * sums->server.cpus / 6.0);
-    double gap = fabs(busy - sums->cost_us) - allowed;
-    return gap > 0 ? gap / sums->cost_us : 0;
+    double gap = fabs(busy - sums->together_us) - allowed;
+    return gap > 0 ? gap / sums->together_us : 0;
 }
 
 static json_t *times_json(const struct tlc_cpu_times *times)

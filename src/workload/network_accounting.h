@@ -14,24 +14,28 @@
 struct tlc_readings {
     struct tlc_cpu_times server, generator;
     struct tlc_tcp_counters tcp;
-    uint64_t server_ns; // run time of the server's process tree
 };
 
-enum tlc_status tlc_take_readings(pid_t server, const cpu_set_t *server_cpus,
-                                  const cpu_set_t *generator_cpus, struct tlc_readings *readings,
+enum tlc_status tlc_take_readings(const cpu_set_t *server_cpus, const cpu_set_t *generator_cpus,
+                                  struct tlc_readings *readings,
                                   struct tlc_error *error) TLC_CHECKED;
 
 // Sums over an arm's slices since it was prepared.
 struct tlc_sums {
     double cost_us, span_s;
-    uint64_t started; // handshakes the generator began
+    double together_us; // cost of all arms of the same slices
+    uint64_t started;   // handshakes the generator began
     struct tlc_cpu_times server, generator;
     uint64_t listen_overflows, listen_drops;
     unsigned slices;
 };
 
 void tlc_sums_add(struct tlc_sums *sums, const struct tlc_readings *before,
-                  const struct tlc_readings *after, double cost_us, double span_s);
+                  const struct tlc_readings *after, double cost_us, double together_us,
+                  double span_s);
+// The share of its span in which an arm of a duet had as much of the CPUs as it can use, from the
+// run times; 1 when there are CPUs for both.
+double tlc_cpu_share(double cost_us, double together_us, unsigned workers, unsigned cpus);
 // Fills the shares of a stay and a detail object with the CPU times by field.
 void tlc_sums_stay(const struct tlc_sums *sums, unsigned workers, struct tlc_stay *stay);
 

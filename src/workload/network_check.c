@@ -1,0 +1,68 @@
+// Whether the stacks can serve what the arms of the network workload ask for.
+#include <string.h>
+
+#include "base/names.h"
+#include "stacks/loader.h"
+#include "workload/kinds.h"
+#include "workload/network_target.h"
+
+static enum tlc_status require(const struct tlc_arm *arm, const struct tlc_stack_plugin *plugin,
+                               enum tlc_stack_feature kind, uint16_t code, struct tlc_error *error)
+{
+    struct tlc_stack_error why = {{0}};
+    if (plugin->stack->supports(kind, code, &why))
+        return TLC_OK;
+    return tlc_fail(error, TLC_ENVIRONMENT, "arm '%s': stack %s: %s", arm->name, plugin->id,
+                    why.text[0] ? why.text : "does not support what the arm asks for");
+}
+
+static uint16_t signature_of_certificate(const char *certificate)
+{
+    static const struct {
+        const char *certificate;
+        uint16_t scheme;
+    } schemes[] = {{"ecdsa-p256", 0x0403}, {"ecdsa-p384", 0x0503}, {"ed25519", 0x0807},
+                   {"mldsa-44", 0x0904},   {"mldsa-65", 0x0905},   {"mldsa-87", 0x0906}};
+    for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++)
+        if (!strcmp(schemes[i].certificate, certificate))
+            return schemes[i].scheme;
+    return 0x0804; // rsa_pss_rsae_sha256 for every RSA key
+}
+
+static enum tlc_status check_arm(const struct tlc_arm *arm, struct tlc_error *error)
+{
+    const struct tlc_stack_plugin *plugin;
+    uint16_t groups[TLC_ARM_GROUPS], cipher;
+    size_t count;
+    enum tlc_status status = tlc_stack_load(arm->stack, &plugin, error);
+    if (status == TLC_OK)
+        status = tlc_arm_codes(arm, groups, &count, &cipher, error);
+    if (status == TLC_OK)
+        status = require(arm, plugin, TLC_FEATURE_VERSION, tlc_code(TLC_NAME_VERSION, arm->version),
+                         error);
+    for (size_t i = 0; status == TLC_OK && i < count; i++)
+        status = require(arm, plugin, TLC_FEATURE_GROUP, groups[i], error);
+    if (status == TLC_OK && cipher)
+        status = require(arm, plugin, TLC_FEATURE_CIPHER, cipher, error);
+    if (status == TLC_OK)
+        status = require(arm, plugin, TLC_FEATURE_SIGNATURE,
+                         signature_of_certificate(arm->certificate), error);
+    if (status == TLC_OK && !strncmp(arm->resumption, "psk_", 4))
+        status = require(arm, plugin, TLC_FEATURE_PSK_MODE, !strcmp(arm->resumption, "psk_dhe_ke"),
+                         error);
+    if (status == TLC_OK && !strcmp(arm->resumption, "session-id"))
+        status = require(arm, plugin, TLC_FEATURE_TICKETS, TLC_TICKETS_STATEFUL, error);
+    return status;
+}
+
+enum tlc_status tlc_network_check(const struct tlc_workload_setup *setup, struct tlc_error *error)
+{
+    for (size_t i = 0; i < setup->plan->arm_count; i++) {
+        if (!tlc_is_of_kind(setup, i, &tlc_workload_network))
+            continue;
+        enum tlc_status status = check_arm(&setup->plan->arms[i], error);
+        if (status != TLC_OK)
+            return status;
+    }
+    return TLC_OK;
+}
