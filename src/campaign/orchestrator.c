@@ -163,28 +163,28 @@ static void run_slice(struct campaign *campaign, size_t arm, struct tlc_visit vi
     tlc_slice_clear(&slice);
 }
 
-static struct tlc_duet duet_of(const struct campaign *campaign, size_t arm, unsigned more)
+static struct tlc_duet duet_of(const struct campaign *campaign, size_t arm, unsigned turn)
 {
     const struct tlc_plan *plan = campaign->plan;
     size_t against = tlc_plan_against(plan, arm);
     return (struct tlc_duet){
         .arms = {against, arm},
-        .concurrency = {more * plan->arms[against].concurrency, more * plan->arms[arm].concurrency},
+        .concurrency = {plan->arms[against].concurrency, plan->arms[arm].concurrency},
         .duration_us = plan->schedule.count ? 0 : plan->schedule.slice_us,
-        .count = plan->schedule.count};
+        .count = plan->schedule.count,
+        .turn = turn};
 }
 
 // The arm and the one it is divided by at once; when one of them fails, so does the pair.
 static void run_duet(struct campaign *campaign, size_t arm, struct tlc_visit visit)
 {
-    struct tlc_duet duet = duet_of(campaign, arm, 1);
+    struct tlc_duet duet = duet_of(campaign, arm, visit.turn);
     struct tlc_slice slices[2] = {{0}, {0}};
     struct tlc_error why = {0};
     const struct opened *opened = campaign->of_arm[arm];
     struct tlc_sample *samples[2] = {&campaign->running[duet.arms[0]], &campaign->running[arm]};
     if (samples[0]->failure[0] || samples[1]->failure[0])
         return;
-    duet.turn = visit.turn;
     enum tlc_status status = opened->kind->duet(opened->workload, &duet, slices, &why);
     for (size_t i = 0; i < 2; i++) {
         if (status == TLC_OK)
@@ -206,21 +206,10 @@ static void run_visit(struct campaign *campaign, size_t arm, struct tlc_visit vi
     tell(campaign, campaign->running[arm].block, campaign->plan->arms[arm].name);
 }
 
-static enum tlc_status double_load(struct campaign *campaign, size_t arm, struct tlc_slice *slice,
-                                   struct tlc_error *why)
+// In duets two generators load the server's CPUs, and how busy these were says the same.
+static bool has_doubled(const struct tlc_plan *plan)
 {
-    const struct opened *opened = campaign->of_arm[arm];
-    const struct tlc_plan *plan = campaign->plan;
-    if (!plan->schedule.duet)
-        return opened->kind->slice(opened->workload, arm, plan->schedule.slice_us, 0,
-                                   2 * plan->arms[arm].concurrency, slice, why);
-    size_t pair = arm ? arm : 1, mine = tlc_plan_against(plan, pair) == arm ? 0 : 1;
-    struct tlc_duet duet = duet_of(campaign, pair, 2);
-    struct tlc_slice slices[2] = {{0}, {0}};
-    enum tlc_status status = opened->kind->duet(opened->workload, &duet, slices, why);
-    *slice = slices[mine];
-    tlc_slice_clear(&slices[1 - mine]);
-    return status;
+    return plan->limits.headroom_gain > 0 && !plan->schedule.duet;
 }
 
 // One more slice with twice the connections: a rate that rises says that the generator held it
@@ -231,9 +220,12 @@ static void run_doubled(struct campaign *campaign, size_t arm)
     struct tlc_slice slice = {0};
     struct tlc_error why = {0};
     campaign->slices_done++;
-    if (sample->failure[0] || !campaign->of_arm[arm]->kind->concurrent)
+    const struct opened *opened = campaign->of_arm[arm];
+    if (sample->failure[0] || !opened->kind->concurrent)
         return;
-    if (double_load(campaign, arm, &slice, &why) == TLC_OK && slice.span_s > 0)
+    if (opened->kind->slice(opened->workload, arm, campaign->plan->schedule.slice_us, 0,
+                            2 * campaign->plan->arms[arm].concurrency, &slice, &why) == TLC_OK &&
+        slice.span_s > 0)
         sample->rate_doubled = (double)slice.handshakes / slice.span_s;
     tlc_slice_clear(&slice);
 }
@@ -290,7 +282,7 @@ static enum tlc_status run_block(struct campaign *campaign, unsigned block, stru
     for (size_t i = 0; i < plan->arm_count; i++)
         take_stay(campaign, i);
     for (size_t i = 0; i < plan->arm_count && status == TLC_OK && !interrupted; i++)
-        if (plan->limits.headroom_gain > 0)
+        if (has_doubled(plan))
             run_doubled(campaign, i);
     for (size_t i = 0; i < plan->arm_count; i++) {
         if (!interrupted && status == TLC_OK)
@@ -317,7 +309,7 @@ static enum tlc_status run_blocks(struct campaign *campaign, struct tlc_error *e
     const struct tlc_schedule *schedule = &campaign->plan->schedule;
     enum tlc_status status = TLC_OK;
     uint64_t a_block = tlc_schedule_visit_count(campaign->plan) * schedule->rounds;
-    if (campaign->plan->limits.headroom_gain > 0)
+    if (has_doubled(campaign->plan))
         a_block += campaign->plan->arm_count;
     for (unsigned block = 0; block < schedule->blocks; block++)
         if (!block_finished(campaign->samples, block))

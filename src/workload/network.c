@@ -215,17 +215,20 @@ static void fill_slice(const struct tlc_counters *counters, double cost_us, doub
     };
 }
 
-static enum tlc_status begin_seat(struct seat *seat, struct tlc_error *error)
+static enum tlc_status wake_seat(struct seat *seat, struct tlc_error *error)
 {
-    struct tlc_instance *instance = seat->instance;
-    if (instance->dead)
-        return tlc_fail(error, TLC_REFUSED, "arm '%s': its server has ended",
-                        seat->state->arm->name);
-    seat->served = tlc_instance_count(instance, "handshakes");
-    seat->burnt_ns = tlc_instance_count(instance, "burnt_ns");
-    enum tlc_status status = tlc_instance_burn(instance, seat->state->arm->burn_us, error);
-    seat->run_ns = tlc_tree_read_ns(instance->tree, NULL);
+    const struct tlc_arm *arm = seat->state->arm;
+    enum tlc_status status = tlc_instance_wake(seat->instance, arm->burn_us, error);
+    if (status != TLC_OK)
+        tlc_fail_prefix(error, "arm '%s'", arm->name);
     return status;
+}
+
+static void begin_seat(struct seat *seat)
+{
+    seat->served = tlc_instance_count(seat->instance, "handshakes");
+    seat->burnt_ns = tlc_instance_count(seat->instance, "burnt_ns");
+    seat->run_ns = tlc_tree_read_ns(seat->instance->tree, NULL);
 }
 
 // All seats at once. One that was begun is waited for even when another one fails.
@@ -290,7 +293,9 @@ static enum tlc_status run_seats(struct tlc_workload *workload, struct seat *sea
     struct tlc_readings before, after;
     enum tlc_status status = TLC_OK;
     for (size_t i = 0; status == TLC_OK && i < count; i++)
-        status = begin_seat(&seats[i], error);
+        status = wake_seat(&seats[i], error);
+    for (size_t i = 0; status == TLC_OK && i < count; i++)
+        begin_seat(&seats[i]);
     if (status == TLC_OK)
         status = tlc_take_readings(&setup->server_cpus, &setup->generator_cpus, &before, error);
     if (status == TLC_OK)
@@ -330,17 +335,27 @@ static enum tlc_status network_duet(struct tlc_workload *workload, const struct 
                                     struct tlc_slice slices[2], struct tlc_error *error)
 {
     struct seat seats[SEATS];
+    struct tlc_slice found[SEATS];
     bool crossed = duet->turn % 2 && workload->arms[duet->arms[0]].other &&
                    workload->arms[duet->arms[1]].other;
-    for (size_t i = 0; i < SEATS; i++) // the generators take turns too
-        seats[i] = seat_of(workload, duet->arms[i], crossed, (i + duet->turn / 2) % SEATS,
-                           duet->concurrency[i]);
+    // Which is begun first, and by which generator, takes turns as well: the first one runs alone
+    // for a moment, and the last one after it.
+    size_t first = duet->turn / 2 % SEATS, load = duet->turn / 4 % SEATS;
+    for (size_t i = 0; i < SEATS; i++) {
+        size_t which = (i + first) % SEATS;
+        seats[i] = seat_of(workload, duet->arms[which], crossed, (which + load) % SEATS,
+                           duet->concurrency[which]);
+    }
     if (seats[0].instance == seats[1].instance)
         return tlc_fail(error, TLC_USAGE,
                         "arms '%s' and '%s': a duet needs two servers, and both are measured on "
                         "one; add control: true to the plan, or write duet: false",
                         seats[0].state->arm->name, seats[1].state->arm->name);
-    return run_seats(workload, seats, SEATS, duet->duration_us, duet->count, slices, error);
+    enum tlc_status status =
+        run_seats(workload, seats, SEATS, duet->duration_us, duet->count, found, error);
+    for (size_t i = 0; status == TLC_OK && i < SEATS; i++)
+        slices[(i + first) % SEATS] = found[i];
+    return status;
 }
 
 // A short unmeasured slice, which no sum keeps.

@@ -14,7 +14,6 @@ enum tlc_status tlc_instance_join(struct tlc_instance *instance, const char *cer
     snprintf(log, sizeof log, "%s/server-%zu.log", directory, instance->index);
     instance->answered = 0;
     instance->dead = false;
-    instance->burn_us = instance->arm->burn_us;
     enum tlc_status status =
         tlc_arm_server_start(instance->arm, certificates, cpus, log, &instance->server, error);
     if (status == TLC_OK)
@@ -49,15 +48,13 @@ void tlc_instance_settle(struct tlc_instance *instance)
     instance->counters = counters;
 }
 
-enum tlc_status tlc_instance_burn(struct tlc_instance *instance, unsigned burn_us,
+enum tlc_status tlc_instance_wake(struct tlc_instance *instance, unsigned burn_us,
                                   struct tlc_error *error)
 {
-    if (instance->burn_us == burn_us)
-        return TLC_OK;
-    enum tlc_status status = tlc_arm_server_burn(&instance->server, burn_us, error);
-    if (status == TLC_OK)
-        instance->burn_us = burn_us;
-    return status;
+    struct tlc_error why;
+    if (!instance->dead && tlc_arm_server_burn(&instance->server, burn_us, &why) != TLC_OK)
+        instance->dead = true;
+    return instance->dead ? tlc_fail(error, TLC_REFUSED, "its server has ended") : TLC_OK;
 }
 
 uint64_t tlc_instance_count(const struct tlc_instance *instance, const char *what)

@@ -16,7 +16,6 @@ struct tlc_instance {
     size_t index;              // of that arm
     struct tlc_arm_server server;
     unsigned users;        // arms prepared on it
-    unsigned burn_us;      // what it burns now
     uint64_t answered;     // connections it was asked to finish since its start
     json_t *counters;      // as it told them last
     struct tlc_tree *tree; // its run time; open as long as the server runs
@@ -31,8 +30,9 @@ enum tlc_status tlc_instance_join(struct tlc_instance *instance, const char *cer
 void tlc_instance_leave(struct tlc_instance *instance);
 // Waits until the server has finished what it was asked to; one that cannot answer is dead.
 void tlc_instance_settle(struct tlc_instance *instance);
-// The arms of one server differ in what it burns; a server of its own burns the same always.
-enum tlc_status tlc_instance_burn(struct tlc_instance *instance, unsigned burn_us,
+// Tells the server what it burns in each handshake of the slice that follows. Every slice of every
+// arm begins with it, so that no server is met colder than another.
+enum tlc_status tlc_instance_wake(struct tlc_instance *instance, unsigned burn_us,
                                   struct tlc_error *error) TLC_CHECKED;
 // One of the server's own counts since its start, as it told it last.
 uint64_t tlc_instance_count(const struct tlc_instance *instance, const char *what);
