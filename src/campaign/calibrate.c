@@ -391,13 +391,16 @@ enum tlc_status tlc_calibrate(const struct tlc_campaign_options *options, json_t
     json_t *interference = NULL;
     struct tlc_error judging = {0};
     struct tlc_campaign_options bounded = *options;
+    struct tlc_plan plan = *options->plan;
     uint64_t started_ns = tlc_now_ns();
     *document = NULL;
     enum tlc_status status = tlc_calibration_check_plan(options->plan, error);
     if (status == TLC_OK)
         status = measure_interference(options, &interference, error);
     if (status == TLC_OK)
-        bounded.at_most_s = fmax(1, MOST_SECONDS - (double)(tlc_now_ns() - started_ns) / 1e9);
+        plan.schedule.at_most_us =
+            (uint64_t)fmax(1e6, MOST_SECONDS * 1e6 - (double)(tlc_now_ns() - started_ns) / 1e3);
+    bounded.plan = &plan;
     if (status == TLC_OK)
         status = tlc_campaign_run(&bounded, document, error);
     if (*document) {

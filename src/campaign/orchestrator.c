@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "campaign/sample.h"
+#include "campaign/until.h"
 #include "measure/clock.h"
 #include "measure/machine.h"
 #include "measure/proc.h"
@@ -44,6 +45,8 @@ struct campaign {
     bool *stayed;               // whether stays[arm] was taken
     struct tlc_sample *running; // of the block, one an arm
     uint64_t slices_done, slices_todo, started_ns;
+    json_t *looks;       // at the intervals, where the plan says how narrow they must get
+    const char *stopped; // why no more blocks were run
 };
 
 static json_t *describe_stacks(const struct tlc_plan *plan)
@@ -299,28 +302,46 @@ static enum tlc_status run_block(struct campaign *campaign, unsigned block, stru
 static bool has_time(const struct campaign *campaign, unsigned done)
 {
     enum { LEAST_BLOCKS = 6 }; // for an interval at 95 %
+    double at_most_s = (double)campaign->plan->schedule.at_most_us / 1e6;
     double elapsed = (double)(tlc_now_ns() - campaign->started_ns) / 1e9;
-    return campaign->options->at_most_s <= 0 || done < LEAST_BLOCKS ||
-           elapsed + elapsed / done <= campaign->options->at_most_s;
+    return at_most_s <= 0 || done < LEAST_BLOCKS || elapsed + elapsed / done <= at_most_s;
+}
+
+static void count_slices(struct campaign *campaign)
+{
+    const struct tlc_schedule *schedule = &campaign->plan->schedule;
+    uint64_t a_block = tlc_schedule_visit_count(campaign->plan) * schedule->rounds;
+    if (has_doubled(campaign->plan))
+        a_block += campaign->plan->arm_count;
+    for (unsigned block = 0; block < tlc_schedule_most_blocks(campaign->plan); block++)
+        if (!block_finished(campaign->samples, block))
+            campaign->slices_todo += a_block;
 }
 
 static enum tlc_status run_blocks(struct campaign *campaign, struct tlc_error *error)
 {
-    const struct tlc_schedule *schedule = &campaign->plan->schedule;
     enum tlc_status status = TLC_OK;
-    uint64_t a_block = tlc_schedule_visit_count(campaign->plan) * schedule->rounds;
-    if (has_doubled(campaign->plan))
-        a_block += campaign->plan->arm_count;
-    for (unsigned block = 0; block < schedule->blocks; block++)
-        if (!block_finished(campaign->samples, block))
-            campaign->slices_todo += a_block;
+    unsigned done = 0, most = tlc_schedule_most_blocks(campaign->plan);
+    count_slices(campaign);
     campaign->started_ns = tlc_now_ns();
-    unsigned done = 0;
-    for (unsigned block = 0; block < schedule->blocks && status == TLC_OK && !interrupted; block++)
-        if (!block_finished(campaign->samples, block) && has_time(campaign, done)) {
+    campaign->stopped = "blocks";
+    for (unsigned block = 0; block < most && status == TLC_OK && !interrupted; block++) {
+        if (!block_finished(campaign->samples, block)) {
+            if (!has_time(campaign, done)) {
+                campaign->stopped = "time";
+                break;
+            }
             status = run_block(campaign, block, error);
             done++;
         }
+        if (status == TLC_OK && !interrupted &&
+            tlc_until_look(campaign->plan, campaign->samples, block + 1, campaign->looks)) {
+            campaign->stopped = "narrow";
+            break;
+        }
+    }
+    if (interrupted)
+        campaign->stopped = "interrupted";
     return status;
 }
 
@@ -349,6 +370,7 @@ static enum tlc_status conclude(struct campaign *campaign, json_t *header, json_
                         json_boolean(interrupted));
     enum tlc_status status =
         tlc_campaign_summarise(*result, campaign->plan, campaign->samples, error);
+    tlc_until_tell(*result, campaign->looks, campaign->stopped);
     if (interrupted && (status == TLC_OK || status == TLC_REFUSED))
         return tlc_fail(error, TLC_INTERRUPTED,
                         "run: interrupted; what was finished is in the result");
@@ -406,6 +428,8 @@ enum tlc_status tlc_campaign_run(const struct tlc_campaign_options *options, jso
                                           .generator_cpus = options->generator_cpus}};
     json_t *header = NULL;
     *result = NULL;
+    campaign.looks = json_array();
+    campaign.stopped = "failure";
     campaign.running = calloc(options->plan->arm_count, sizeof *campaign.running);
     campaign.stays = calloc(options->plan->arm_count, sizeof *campaign.stays);
     campaign.stayed = calloc(options->plan->arm_count, sizeof *campaign.stayed);
@@ -436,6 +460,7 @@ enum tlc_status tlc_campaign_run(const struct tlc_campaign_options *options, jso
     }
     tlc_journal_close(campaign.journal);
     json_decref(campaign.samples);
+    json_decref(campaign.looks);
     json_decref(header);
     free(campaign.running);
     free(campaign.stays);

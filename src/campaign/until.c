@@ -39,8 +39,8 @@ bool tlc_until_look(const struct tlc_plan *plan, const json_t *samples, unsigned
     for (size_t i = 0; i < json_array_size(arms); i++) // the baseline has no ratio
         if (!look_at_arm(json_array_get(arms, i), plan->schedule.until, widths) && i)
             narrow = false;
-    json_array_append_new(
-        looks, json_pack("{s:i, s:o}", "blocks", (int)blocks, "half_widths", widths));
+    json_array_append_new(looks,
+                          json_pack("{s:i, s:o}", "blocks", (int)blocks, "half_widths", widths));
     json_decref(document);
     return narrow && json_array_size(arms) > 1;
 }

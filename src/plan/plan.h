@@ -53,6 +53,8 @@ struct tlc_schedule {
     uint64_t settle_us;  // extra pause between slices; 0 by default: events decide
     unsigned bookends;   // 1: the baseline stands first and last in every round, the others turn
     unsigned duet;       // 1: a visit serves an arm and the arm it is divided by at once
+    double until;        // half-width of every interval at which the campaign ends; 0: see blocks
+    uint64_t at_most_us; // no block is begun that would end later, once 6 are done; 0: no limit
 };
 
 // Limits of the checks; the names in the YAML, JSON and reports are those of docs/checks.md.
@@ -132,6 +134,8 @@ void tlc_schedule_order(size_t arm_count, unsigned block, unsigned round, size_t
 // room for arm_count + 1; returns how many there are.
 size_t tlc_schedule_visits(const struct tlc_plan *plan, unsigned block, unsigned round,
                            size_t *order);
+// The most blocks a campaign of the plan runs: with `until` as many as it needs.
+unsigned tlc_schedule_most_blocks(const struct tlc_plan *plan);
 // How many visits a round of the plan has.
 size_t tlc_schedule_visit_count(const struct tlc_plan *plan);
 

@@ -39,6 +39,13 @@ size_t tlc_schedule_visits(const struct tlc_plan *plan, unsigned block, unsigned
     return count;
 }
 
+unsigned tlc_schedule_most_blocks(const struct tlc_plan *plan)
+{
+    enum { MOST_BLOCKS = 200 };
+    return plan->schedule.until > 0 && plan->schedule.blocks < MOST_BLOCKS ? MOST_BLOCKS
+                                                                           : plan->schedule.blocks;
+}
+
 double tlc_plan_seconds(const struct tlc_plan *plan)
 {
     const struct tlc_schedule *schedule = &plan->schedule;

@@ -81,6 +81,8 @@ const struct tlc_setting tlc_schedule_settings[TLC_SCHEDULE_KEY_COUNT] = {
      "false", 0, 1, NULL, NULL},
     {"duet", AT(tlc_schedule, duet), TLC_MEMBER_UNSIGNED, TLC_UNIT_SWITCH, tlc_read_switch, "false",
      0, 1, NULL, NULL},
+    SHARE(tlc_schedule, until, "0%", 1),
+    TIME("at_most", tlc_schedule, at_most_us, TLC_MEMBER_UINT64, "0s", 0, 86400e6),
 };
 
 const struct tlc_setting tlc_limit_settings[TLC_LIMIT_KEY_COUNT] = {

@@ -42,7 +42,9 @@
     X(WARM_UP, "warm_up")                                                                          \
     X(SETTLE, "settle")                                                                            \
     X(BOOKENDS, "bookends")                                                                        \
-    X(DUET, "duet")
+    X(DUET, "duet")                                                                                \
+    X(UNTIL, "until")                                                                              \
+    X(AT_MOST, "at_most")
 #define TLC_LIMIT_KEYS(X)                                                                          \
     X(GENERATOR_BUSY, "generator_busy")                                                            \
     X(SERVER_BUSY, "server_busy")                                                                  \

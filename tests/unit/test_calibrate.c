@@ -53,19 +53,19 @@ static double luck(unsigned block, size_t salt, double size)
 
 static void add_slice(json_t *slices, unsigned round, size_t position, double cost, double burnt)
 {
-    json_array_append_new(
-        slices, json_pack("{s:i, s:i, s:i, s:f, s:f, s:f, s:b}", "round", (int)round, "position",
-                          (int)position, "handshakes", HANDSHAKES, "cost_us", HANDSHAKES * cost,
-                          "span_s", HANDSHAKES * cost / 1e6, "burnt_us", HANDSHAKES * burnt, "duet",
-                          1));
+    json_array_append_new(slices,
+                          json_pack("{s:i, s:i, s:i, s:f, s:f, s:f, s:b}", "round", (int)round,
+                                    "position", (int)position, "handshakes", HANDSHAKES, "cost_us",
+                                    HANDSHAKES * cost, "span_s", HANDSHAKES * cost / 1e6,
+                                    "burnt_us", HANDSHAKES * burnt, "duet", 1));
 }
 
 // The machine's speed differs from visit to visit by far more than what is looked for, and not
 // between the last visit of a round and the first of the next.
 static double speed_at(unsigned block, unsigned round, size_t position, size_t last)
 {
-    return 250 * luck(block, position == last ? round + 1 : round + (position ? 100 * position : 0),
-                      0.2);
+    return 250 *
+           luck(block, position == last ? round + 1 : round + (position ? 100 * position : 0), 0.2);
 }
 
 static double cost_at(const struct tlc_plan *plan, const struct machine *machine, size_t arm,

@@ -82,16 +82,16 @@ static double normal(uint64_t *seed)
     return radius * cos(2 * M_PI * uniform(seed));
 }
 
-// One block's noise of a difference of two slices, after the median of its rounds; every tenth block
-// was disturbed by three times as much.
+// One block's noise of a difference of two slices, after the median of its rounds; every tenth
+// block was disturbed by three times as much.
 static double noise(uint64_t *seed, double size, double disturbed)
 {
     return size * disturbed * normal(seed);
 }
 
-// What a calibration promises: on a handshake of 250 us whose paired slices differ by 2 %, 14 rounds
-// and 20 blocks read the slope within 3 % in all but few calibrations, and the interval holds the
-// true slope as often as it says.
+// What a calibration promises: on a handshake of 250 us whose paired slices differ by 2 %, 14
+// rounds and 20 blocks read the slope within 3 % in all but few calibrations, and the interval
+// holds the true slope as often as it says.
 static void line_of_a_calibration_is_narrow_and_honest(void **state)
 {
     (void)state;
