@@ -115,7 +115,9 @@ static void every_key_arrives(void **state)
                                                  .count = 100,
                                                  .warm_up_us = 40000,
                                                  .settle_us = 1500,
-                                                 .bookends = 1};
+                                                 .bookends = 1,
+                                                 .until = 0.015,
+                                                 .at_most_us = 300000000};
     assert_memory_equal(&plan->schedule, &schedule, sizeof schedule);
     assert_string_equal(arm->instance, "own");
     assert_string_equal(arm_named(plan, "on the baseline's server")->instance, "baseline");
