@@ -31,6 +31,10 @@ static enum tlc_status take_ready(struct rig *rig, struct tlc_error *error)
 
 static enum tlc_status start_server(struct rig *rig, struct tlc_error *error)
 {
+    // The server's order decides, or its library would take AES-256 from whoever offers both: the
+    // suite that every TLS 1.3 client must have (RFC 8446, 9.1), so that all clients use the same.
+    static const char ciphers[] =
+        "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256";
     const struct rig_options *options = &rig->options;
     const char *const arguments[] = {options->program,
                                      "serve",
@@ -43,6 +47,8 @@ static enum tlc_status start_server(struct rig *rig, struct tlc_error *error)
                                      options->certificate,
                                      "--groups",
                                      options->group,
+                                     "--ciphers",
+                                     ciphers,
                                      "--version",
                                      "1.3",
                                      "--tickets",

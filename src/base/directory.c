@@ -2,11 +2,14 @@
 
 #include <errno.h>
 #include <ftw.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/process.h"
 
 enum tlc_status tlc_directory_make(const char *path, struct tlc_error *error)
 {
@@ -69,4 +72,20 @@ static int remove_entry(const char *path, const struct stat *status, int type, s
 void tlc_directory_remove(const char *path)
 {
     nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+}
+
+bool tlc_directory_shipped(const char *name, char *path, size_t capacity)
+{
+    static const char *const places[] = {".", "..", "../..", "../share/tlscost"};
+    const char *program = tlc_program_path(), *slash = strrchr(program, '/');
+    char wanted[PATH_MAX], found[PATH_MAX];
+    for (size_t i = 0; slash && i < sizeof places / sizeof *places; i++) {
+        int length = snprintf(wanted, sizeof wanted, "%.*s/%s/%s", (int)(slash - program), program,
+                              places[i], name);
+        if (length < PATH_MAX && realpath(wanted, found) && strlen(found) < capacity) {
+            snprintf(path, capacity, "%s", found);
+            return true;
+        }
+    }
+    return false;
 }

@@ -2,6 +2,7 @@
 #ifndef TLC_BASE_DIRECTORY_H
 #define TLC_BASE_DIRECTORY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/error.h"
@@ -17,6 +18,9 @@ enum tlc_status tlc_directory_temporary(const char *prefix, char *path, size_t c
                                         struct tlc_error *error) TLC_CHECKED;
 // Makes `path` and its missing parents (0700).
 enum tlc_status tlc_directory_make(const char *path, struct tlc_error *error) TLC_CHECKED;
+// Path of a file or folder that comes with the program ("scripts/recipe", "peers"): in the source
+// tree around it, or in the installation. False when it is not there.
+bool tlc_directory_shipped(const char *name, char *path, size_t capacity);
 // Removes a folder with all that is in it; symbolic links are not followed.
 void tlc_directory_remove(const char *path);
 

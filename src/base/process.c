@@ -55,6 +55,14 @@ static void child_set_up(const struct tlc_process_options *options, pid_t parent
         _exit(125);
 }
 
+static bool child_join(const int *namespaces)
+{
+    for (const int *at = namespaces; at && *at >= 0; at++)
+        if (setns(*at, 0))
+            return false;
+    return true;
+}
+
 static void child_exec(const struct tlc_process_options *options)
 {
     for (const char *const *pair = options->environment; pair && *pair; pair++)
@@ -106,8 +114,11 @@ enum tlc_status tlc_process_start(const struct tlc_process_options *options,
         goto out;
     }
     if (pid == 0) {
-        child_set_up(options, parent, control[1], log);
-        child_exec(options);
+        // Before the rest: joining may take the parent-death signal away (prctl(2)).
+        if (child_join(options->namespaces)) {
+            child_set_up(options, parent, control[1], log);
+            child_exec(options);
+        }
         int code = errno;
         if (write(failed[1], &code, sizeof code) < 0)
             _exit(126);

@@ -19,6 +19,7 @@ struct tlc_process_options {
     const char *const *environment; // "NAME=value" put over the parent's environment; NULL: none
     const char *working_directory;  // NULL: the parent's
     const cpu_set_t *cpus;          // NULL: the parent's
+    const int *namespaces; // descriptors of those to join first, in order, ended by -1; NULL: none
     bool control;    // make a control socket; the child finds its end as descriptor TLC_CONTROL_FD
     const char *log; // file that takes the child's standard output and error; NULL: inherited
 };

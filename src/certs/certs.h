@@ -6,7 +6,7 @@
 //   manifest.json                     the options and validity that all of them share
 // Leaves have equal validity and equal extensions, so that only the key and its name differ. The
 // subject of a leaf is CN=tlscost NAME, of a client certificate CN=tlscost client NAME. Every CA
-// signs with RSA-2048 and SHA-256.
+// signs with RSA-2048 and SHA-256 unless another authority is asked for.
 #ifndef TLC_CERTS_CERTS_H
 #define TLC_CERTS_CERTS_H
 
@@ -22,6 +22,7 @@ struct tlc_certs_options {
         *extra_hosts;       // more SAN entries (names or addresses), NULL-terminated; NULL: none
     unsigned intermediates; // 0 to 6 CAs between the root and the leaves, sent on the wire
     unsigned days;          // validity; 0: 30
+    const char *authority;  // key type of every CA; NULL: rsa-2048
     const char *client;     // key type of a client certificate; NULL: none
     bool force;             // remake even what is still good
     // Told of every leaf and client certificate once it is there: its file name without suffix and

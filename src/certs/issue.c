@@ -181,7 +181,7 @@ static bool set_names(X509 *certificate, const char *common_name, const X509 *is
     return good;
 }
 
-// ML-DSA and Ed25519 hash inside; every CA here is RSA, but a caller may sign with any key.
+// ML-DSA and Ed25519 hash inside.
 static const EVP_MD *digest_for(EVP_PKEY *key)
 {
     char name[64];

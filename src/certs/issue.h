@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 
-#define TLC_CERTS_CA_KEY "rsa-2048" // of the root and of every intermediate
+#define TLC_CERTS_CA_KEY "rsa-2048" // of the root and of every intermediate, unless asked otherwise
 
 // Sets `error` to the formatted text followed by libcrypto's own reason, and empties its queue.
 enum tlc_status tlc_certs_fail(struct tlc_error *error, const char *format, ...) TLC_PRINTF(2, 3);

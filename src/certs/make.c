@@ -40,6 +40,8 @@ static enum tlc_status check_options(const struct tlc_certs_options *options,
             return tlc_certs_name_unknown(*name, error);
     if (options->client && !tlc_certs_name_known(options->client))
         return tlc_certs_name_unknown(options->client, error);
+    if (options->authority && !tlc_certs_name_known(options->authority))
+        return tlc_certs_name_unknown(options->authority, error);
     return tlc_certs_hosts_check(options->extra_hosts, error);
 }
 
@@ -83,7 +85,8 @@ static enum tlc_status make_ca(struct making *making, struct tlc_error *error)
         snprintf(common_name, sizeof common_name, "tlscost intermediate %zu", index);
         snprintf(stem, sizeof stem, "intermediate-%zu", index);
     }
-    enum tlc_status status = tlc_certs_key_new(TLC_CERTS_CA_KEY, &making->ca_keys[index], error);
+    const char *key_type = making->asked->authority ? making->asked->authority : TLC_CERTS_CA_KEY;
+    enum tlc_status status = tlc_certs_key_new(key_type, &making->ca_keys[index], error);
     if (status != TLC_OK)
         return status;
     making->ca_count++;

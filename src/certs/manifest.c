@@ -36,9 +36,12 @@ static json_t *hosts_json(const char *const *hosts)
 
 json_t *tlc_certs_options_json(const struct tlc_certs_options *options)
 {
-    return json_pack("{s:o, s:i, s:i}", "hosts", hosts_json(options->extra_hosts), "intermediates",
-                     (int)options->intermediates, "days",
-                     (int)(options->days ? options->days : TLC_CERTS_DEFAULT_DAYS));
+    json_t *json = json_pack("{s:o, s:i, s:i}", "hosts", hosts_json(options->extra_hosts),
+                             "intermediates", (int)options->intermediates, "days",
+                             (int)(options->days ? options->days : TLC_CERTS_DEFAULT_DAYS));
+    if (options->authority && strcmp(options->authority, TLC_CERTS_CA_KEY) != 0)
+        json_object_set_new(json, "authority", json_string(options->authority));
+    return json;
 }
 
 json_t *tlc_certs_manifest_read(const struct tlc_certs_folder *folder)

@@ -224,7 +224,8 @@ static int load(struct tlc_load_options *options)
         tlc_counters_free(&counters);
     } else {
         code = interrupted ? TLC_INTERRUPTED : tlc_report_error(error);
-        tlc_load_hint(options, error->text);
+        if (!interrupted && options->target.address)
+            tlc_load_hint(options, error->text);
     }
     tlc_counters_free(&probe.counters);
     tlc_target_free(probe.target);

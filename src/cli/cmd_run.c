@@ -15,6 +15,7 @@
 #include "campaign/campaign.h"
 #include "cli/commands.h"
 #include "cli/common.h"
+#include "cli/connect_run.h"
 #include "cli/measuring.h"
 #include "cli/share.h"
 #include "measure/machine.h"
@@ -314,6 +315,20 @@ static enum tlc_status run_campaign(const struct options *options, struct tlc_pl
     return status;
 }
 
+// All arms wait at once, so there are no slices, no journal, and no CPUs to keep apart.
+static enum tlc_status run_connect(const struct options *options, const struct tlc_plan *plan,
+                                   json_t **result, struct tlc_error *error)
+{
+    if (options->blocks || options->server_cpus || options->generator_cpus)
+        return tlc_fail(
+            error, TLC_USAGE,
+            "run: plan '%s' has the workload connect, which has neither blocks nor CPUs "
+            "of its own; leave out --blocks, --server-cpus and --generator-cpus",
+            plan->name);
+    struct tlc_connect_options connect = {.plan = plan, .seed = 1};
+    return tlc_connect_measure(&connect, options->quiet, options->keep_logs, result, error);
+}
+
 int tlc_cmd_run(int argc, char **argv)
 {
     struct options options = {0};
@@ -337,7 +352,10 @@ int tlc_cmd_run(int argc, char **argv)
         status = read_plan(&options, journal, &plan, &error);
     if (status != TLC_OK)
         return tlc_report_error(&error);
-    status = run_campaign(&options, plan, journal, &progress, &result, &error);
+    if (tlc_is_connect_plan(plan))
+        status = run_connect(&options, plan, &result, &error);
+    else
+        status = run_campaign(&options, plan, journal, &progress, &result, &error);
     int code = finish(status, result, output, journal, &progress, &error);
     json_decref(result);
     tlc_plan_free(plan);

@@ -414,6 +414,8 @@ static enum tlc_status serve(struct options *options, struct served *served, jso
         status = choose_protocols(options, served, config, error);
     if (status == TLC_OK)
         status = read_certificates(options, served, config, error);
+    if (status == TLC_OK)
+        status = tlc_server_trial(&options->server, error);
     return status == TLC_OK ? tlc_server_run(&options->server, counters, error) : status;
 }
 

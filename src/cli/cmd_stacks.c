@@ -1,6 +1,7 @@
 // tlscost stacks: the TLS libraries that can be measured.
 #include <argp.h>
 #include <errno.h>
+#include <limits.h>
 #include <spawn.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -9,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/directory.h"
 #include "base/names.h"
 #include "base/process.h"
 #include "cli/commands.h"
@@ -252,25 +254,6 @@ static int verify_stacks(const struct options *options)
 // --- get
 // ------------------------------------------------------------------------------------------
 
-// scripts/recipe of the source tree around the program, or of the installation; the caller frees
-// it.
-static char *find_recipe_script(void)
-{
-    static const char *const places[] = {"../scripts/recipe", "../../scripts/recipe",
-                                         "../share/tlscost/scripts/recipe"};
-    const char *program = tlc_program_path(), *slash = strrchr(program, '/');
-    for (size_t i = 0; slash && i < sizeof places / sizeof *places; i++) {
-        char *path = NULL;
-        if (asprintf(&path, "%.*s/%s", (int)(slash - program), program, places[i]) < 0)
-            return NULL;
-        char *found = access(path, X_OK) ? NULL : realpath(path, NULL);
-        free(path);
-        if (found)
-            return found;
-    }
-    return NULL;
-}
-
 // Runs the script in our process group, so that Ctrl-C ends it too; its progress goes to standard
 // error as it comes, its last line of output (the plug-in's file) is taken into `line`.
 static enum tlc_status run_recipe(const char *script, const char *name, char *line, size_t capacity,
@@ -315,9 +298,8 @@ static enum tlc_status run_recipe(const char *script, const char *name, char *li
 static int get_stack(const struct options *options)
 {
     struct tlc_error error = {TLC_OK, ""};
-    char path[4096] = "";
-    char *script = find_recipe_script();
-    if (!script) {
+    char path[4096] = "", script[PATH_MAX];
+    if (!tlc_directory_shipped("scripts/recipe", script, sizeof script)) {
         tlc_fail(&error, TLC_ENVIRONMENT,
                  "stacks get: scripts/recipe: not found beside %s; run it from a source tree or an "
                  "installation",
@@ -325,7 +307,6 @@ static int get_stack(const struct options *options)
         return tlc_report_error(&error);
     }
     enum tlc_status status = run_recipe(script, options->words[1], path, sizeof path, &error);
-    free(script);
     if (status)
         return tlc_report_error(&error);
     if (!options->json)

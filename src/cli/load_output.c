@@ -80,13 +80,10 @@ void tlc_load_verdict(const struct tlc_load_options *options, const struct tlc_c
                  counters->resumed, counters->handshakes, options->target.resume_ratio);
 }
 
-void tlc_load_hint(const struct tlc_load_options *options, const char *kind)
+static void hint_at_offer(const struct tlc_load_options *options)
 {
     const struct tlc_target_options *target = &options->target;
     char groups[512] = "";
-    // The alert's name, or the same in a library's words.
-    if (!strstr(kind, "handshake_failure") && !strstr(kind, "handshake failure"))
-        return;
     for (size_t i = 0, used = 0; i < target->group_count && used < sizeof groups; i++)
         used += (size_t)snprintf(groups + used, sizeof groups - used, "%s%s", i ? ":" : "",
                                  tlc_name(TLC_NAME_GROUP, target->groups[i]));
@@ -95,6 +92,48 @@ void tlc_load_hint(const struct tlc_load_options *options, const char *kind)
             "tlscost: hint: the server takes nothing of what was offered (groups %s%s); name "
             "groups that it takes with --groups\n",
             *groups ? groups : usual, target->cipher_count ? ", and the suites of --ciphers" : "");
+}
+
+static bool says(const char *kind, const char *const *words)
+{
+    for (; *words; words++)
+        if (strstr(kind, *words))
+            return true;
+    return false;
+}
+
+void tlc_load_hint(const struct tlc_load_options *options, const char *kind)
+{
+    // Alerts by name, as engine lean has them, and in libraries' words.
+    static const char *const offer[] = {"handshake_failure", "handshake failure", NULL};
+    static const char *const no_tls[] = {"not-tls", "wrong version number", NULL};
+    static const char *const ours[] = {"alert-certificate",
+                                       "alert-bad_certificate",
+                                       "alert-unknown_ca",
+                                       "alert certificate",
+                                       "alert bad cert",
+                                       "alert unknown ca",
+                                       NULL};
+    static const char *const theirs[] = {"certificate", NULL};
+    if (says(kind, offer))
+        hint_at_offer(options);
+    else if (says(kind, no_tls))
+        fprintf(stderr, "tlscost: hint: what answers there does not speak TLS; is it the port of a "
+                        "TLS server?\n");
+    else if (says(kind, ours))
+        fprintf(stderr,
+                "tlscost: hint: the server %s; name one that it takes with --engine full "
+                "--client-cert FILE --client-key FILE\n",
+                options->client_chain_pem ? "does not take the client certificate"
+                                          : "wants a client certificate");
+    else if (says(kind, theirs) && options->target.expect.certificate_known)
+        fprintf(stderr,
+                "tlscost: hint: the server's certificate is not the one of --cert-sha256; "
+                "'tlscost probe %s' shows which it is\n",
+                options->target.address);
+    else if (says(kind, (const char *const[]){"connect-refused", NULL}) &&
+             !strncmp(options->target.address, "unix:", 5))
+        fprintf(stderr, "tlscost: hint: no server listens at this path\n");
 }
 
 // Share of the time that the event loops' threads were busy.

@@ -18,6 +18,7 @@ static const struct {
      tlc_cmd_calibrate},
     {"doctor", "find what on this machine would spoil a measurement", tlc_cmd_doctor},
     {"compare", "two campaigns, or two arms of one, set against each other", tlc_cmd_compare},
+    {"connect-time", "what a client waits on a long path, phase by phase", tlc_cmd_connect_time},
     {"count", "instructions of each side of a handshake, under callgrind", tlc_cmd_count},
     {"history", "the trend of each arm over a folder of results, changes marked", tlc_cmd_history},
     {"probe", "show what one verified connection to a server negotiates", tlc_cmd_probe},
@@ -34,7 +35,7 @@ static void print_usage(FILE *to)
             "Usage: tlscost COMMAND [OPTION...]\n\nCommands:\n",
             TLC_VERSION);
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
-        fprintf(to, "  %-10s %s\n", commands[i].name, commands[i].summary);
+        fprintf(to, "  %-12s %s\n", commands[i].name, commands[i].summary);
     fprintf(to, "\nExamples:\n"
                 "  tlscost run --quick             what moves the cost of a handshake, in 30 s\n"
                 "  tlscost run certificates -o r.json\n"

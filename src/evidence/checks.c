@@ -11,8 +11,9 @@
 static const struct {
     const char *name, *remedy;
 } checks[TLC_CHECK_COUNT] = {
-    [TLC_CHECK_SERVER_ALIVE] = {"server-alive",
-                                "Read the server's log in the work folder; it ended by itself."},
+    [TLC_CHECK_SERVER_ALIVE] =
+        {"server-alive", "It ended by itself: run again with --keep-logs and read its log in the "
+                         "work folder, which is removed otherwise."},
     [TLC_CHECK_NEGOTIATED] =
         {"negotiated",
          "Make the server's groups, versions and ciphers those of the arm, or change the arm."},

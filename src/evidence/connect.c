@@ -70,10 +70,12 @@ enum tlc_status tlc_address_host(const char *address, char *host, size_t capacit
 }
 
 // Connects one candidate; -1 with errno (ETIMEDOUT when the deadline passed).
-static int connect_one(int family, int protocol, const struct sockaddr *to, socklen_t bytes,
-                       uint64_t deadline_ns)
+static int connect_one(const struct tlc_socket_maker *maker, int family, int protocol,
+                       const struct sockaddr *to, socklen_t bytes, uint64_t deadline_ns)
 {
-    int fd = socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, protocol);
+    int type = SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC;
+    int fd =
+        maker ? maker->make(maker->user, family, type, protocol) : socket(family, type, protocol);
     if (fd < 0)
         return -1;
     int code = 0;
@@ -97,26 +99,26 @@ static int connect_one(int family, int protocol, const struct sockaddr *to, sock
     return fd;
 }
 
-static enum tlc_status connect_unix(const char *address, uint64_t deadline_ns, int *fd,
-                                    struct tlc_error *error)
+static enum tlc_status connect_unix(const char *address, const struct tlc_socket_maker *maker,
+                                    uint64_t deadline_ns, int *fd, struct tlc_error *error)
 {
     struct sockaddr_un to = {.sun_family = AF_UNIX};
     const char *path = address + strlen("unix:");
     if (!*path || strlen(path) >= sizeof to.sun_path)
         return not_an_address(error);
     strcpy(to.sun_path, path);
-    *fd = connect_one(AF_UNIX, 0, (const struct sockaddr *)&to, sizeof to, deadline_ns);
+    *fd = connect_one(maker, AF_UNIX, 0, (const struct sockaddr *)&to, sizeof to, deadline_ns);
     return *fd < 0 ? tlc_fail_errno(error, "connect") : TLC_OK;
 }
 
-enum tlc_status tlc_connect(const char *address, uint64_t deadline_ns, int *fd,
-                            struct tlc_error *error)
+enum tlc_status tlc_connect(const char *address, const struct tlc_socket_maker *maker,
+                            uint64_t deadline_ns, int *fd, struct tlc_error *error)
 {
     char host[256];
     const char *port;
     *fd = -1;
     if (!strncmp(address, "unix:", 5))
-        return connect_unix(address, deadline_ns, fd, error);
+        return connect_unix(address, maker, deadline_ns, fd, error);
     if (!split(address, host, sizeof host, &port))
         return not_an_address(error);
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_ADDRCONFIG}, *found;
@@ -129,7 +131,8 @@ enum tlc_status tlc_connect(const char *address, uint64_t deadline_ns, int *fd,
         return tlc_fail(error, TLC_ENVIRONMENT, "connect: %s",
                         code == EAI_SYSTEM ? strerror(errno) : gai_strerror(code));
     for (const struct addrinfo *at = found; at && *fd < 0; at = at->ai_next)
-        *fd = connect_one(at->ai_family, at->ai_protocol, at->ai_addr, at->ai_addrlen, deadline_ns);
+        *fd = connect_one(maker, at->ai_family, at->ai_protocol, at->ai_addr, at->ai_addrlen,
+                          deadline_ns);
     int saved = errno;
     freeaddrinfo(found);
     errno = saved;

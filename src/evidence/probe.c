@@ -403,7 +403,8 @@ static enum tlc_status probe_once(const struct tlc_probe_options *options, const
     session->started_ns = tlc_now_ns();
     session->deadline_ns = session->started_ns + timeout_ms * NS_PER_MS;
     if (status == TLC_OK)
-        status = tlc_connect(options->address, session->deadline_ns, &session->fd, error);
+        status = tlc_connect(options->address, options->socket, session->deadline_ns, &session->fd,
+                             error);
     session->connect_ns = since_start(session);
     if (status == TLC_OK)
         status = handshake(session, error);

@@ -8,6 +8,12 @@
 #include "base/error.h"
 #include "stacks/loader.h"
 
+// Makes the probe's socket as socket(2) does, for one that must lie elsewhere.
+struct tlc_socket_maker {
+    int (*make)(const void *user, int domain, int type, int protocol);
+    const void *user;
+};
+
 struct tlc_probe_options {
     const char *address;                   // "HOST:PORT", "[::1]:PORT", "unix:/path"
     const struct tlc_stack_plugin *plugin; // the client
@@ -21,7 +27,8 @@ struct tlc_probe_options {
     const char *trust_pem;   // NULL: the chain is reported but not verified
     // Stop taking in tickets once so many have come; 0: wait until none comes for 100 ms.
     unsigned tickets_awaited;
-    unsigned timeout_ms;     // 0: 5000
+    unsigned timeout_ms;                   // 0: 5000
+    const struct tlc_socket_maker *socket; // NULL: socket(2)
 };
 
 // The evidence of one connection, also a sample's `evidence` (docs/probe.md):

@@ -1,4 +1,4 @@
-// Counts the bytes of a handshake on the wire by flight, from record headers (private to the room).
+// Counts the bytes of a handshake on the wire by flight, from record headers.
 // Pure: the client's bytes come in any split, the server's as whole records.
 #ifndef TLC_EVIDENCE_WIRE_H
 #define TLC_EVIDENCE_WIRE_H

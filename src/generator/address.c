@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 
 static enum tlc_scope scope_of_ipv4(uint32_t host_order)
@@ -55,6 +56,9 @@ static enum tlc_status parse_unix(const char *path, struct tlc_target_address *a
     if (length == 0 || length >= sizeof local->sun_path)
         return tlc_fail(error, TLC_USAGE, "address: unix:%s: a path of 1 to %zu bytes is needed",
                         path, sizeof local->sun_path - 1);
+    struct stat file;
+    if (stat(path, &file) == 0 && !S_ISSOCK(file.st_mode))
+        return tlc_fail(error, TLC_USAGE, "address: unix:%s: not a socket", path);
     local->sun_family = AF_UNIX;
     memcpy(local->sun_path, path, length + 1);
     address->length = sizeof *local;

@@ -178,6 +178,16 @@ enum tlc_ask tlc_load_connection_sent(struct tlc_load_connection *connection, si
     }
 }
 
+// Whether the server's alert says that it does not take the client's certificate, or none: in TLS
+// 1.3 that comes after the client believes the handshake complete (RFC 8446, 4.4.2.4).
+static bool refuses_certificate(const struct tlc_session *session)
+{
+    char kind[TLC_FAILURE_BYTES];
+    session->kind->failure(session, kind);
+    return strstr(kind, "alert") && (strstr(kind, "certificate") || strstr(kind, "unknown ca") ||
+                                     strstr(kind, "unknown_ca"));
+}
+
 enum tlc_ask tlc_load_connection_input(struct tlc_load_connection *connection, const uint8_t *bytes,
                                        size_t count, uint64_t now_ns)
 {
@@ -193,6 +203,8 @@ enum tlc_ask tlc_load_connection_input(struct tlc_load_connection *connection, c
         connection->times.hello_ns = now_ns;
     if (connection->phase == TLC_PHASE_LINGER) {
         // Some servers answer a bare FIN by an alert; the handshake is complete all the same.
+        if (state == TLC_SESSION_FAILED && refuses_certificate(connection->session))
+            return session_failed(connection);
         count_tickets(connection);
         return TLC_ASK_RECEIVE;
     }
@@ -307,8 +319,11 @@ void tlc_load_connection_closed(struct tlc_load_connection *connection)
         tally->counters->stopped++;
     else if (connection->session->kind->facts(connection->session, &facts))
         tlc_tally_handshake(tally, connection->life->expect, &facts, &connection->times);
-    else
-        tlc_tally_error(tally, "no-evidence");
+    else {
+        char kind[TLC_FAILURE_BYTES];
+        connection->session->kind->failure(connection->session, kind);
+        tlc_tally_error(tally, kind);
+    }
 }
 
 bool tlc_load_connection_keep(struct tlc_load_connection *connection,

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/names.h"
 #include "generator/engine.h"
 
 enum { OUTPUT_BYTES = 16384, RECEIVED_BYTES = 65536, SESSIONS_KEPT = 8192, SESSION_BYTES = 32768 };
@@ -12,6 +13,7 @@ enum { OUTPUT_BYTES = 16384, RECEIVED_BYTES = 65536, SESSIONS_KEPT = 8192, SESSI
 struct exported {
     uint8_t *bytes;
     size_t count;
+    bool lasting; // before TLS 1.3 a session may be resumed again and again (RFC 5246, F.1.4)
 };
 
 struct full_context {
@@ -207,6 +209,14 @@ static enum tlc_session_state advance(struct full_session *session)
     return read_all(session);
 }
 
+static bool know_evidence(struct full_session *session)
+{
+    if (!session->evidence_known)
+        session->evidence_known =
+            session->context->stack->evidence(session->connection, &session->evidence);
+    return session->evidence_known;
+}
+
 // Keeps the session once another ticket has arrived; before that there is nothing to resume.
 static void keep_session(struct full_session *session)
 {
@@ -221,10 +231,11 @@ static void keep_session(struct full_session *session)
     uint8_t *copy = count ? malloc(count) : NULL;
     if (!copy)
         return;
+    bool lasting = know_evidence(session) && session->evidence.version < TLC_TLS13;
     memcpy(copy, bytes, count);
     struct exported *place = &context->sessions[tlc_ticket_place_new(&context->places)];
     free(place->bytes);
-    *place = (struct exported){.bytes = copy, .count = count};
+    *place = (struct exported){.bytes = copy, .count = count, .lasting = lasting};
 }
 
 static struct exported *choose_session(struct full_context *context)
@@ -234,6 +245,8 @@ static struct exported *choose_session(struct full_context *context)
         !tlc_resumption_due(&context->base.resumption, context->places.count) ||
         !tlc_ticket_place_newest(&context->places, &place))
         return NULL;
+    if (context->sessions[place].lasting)
+        tlc_ticket_place_return(&context->places);
     return &context->sessions[place];
 }
 
@@ -292,14 +305,6 @@ static enum tlc_session_state full_input(struct tlc_session *session, const uint
 static bool full_hello_seen(const struct tlc_session *session)
 {
     return full(session)->hello_seen;
-}
-
-static bool know_evidence(struct full_session *session)
-{
-    if (!session->evidence_known)
-        session->evidence_known =
-            session->context->stack->evidence(session->connection, &session->evidence);
-    return session->evidence_known;
 }
 
 static bool full_resumed(struct tlc_session *session)

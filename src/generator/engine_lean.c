@@ -57,6 +57,7 @@ static enum tlc_status lean_context_new(const struct tlc_target_options *options
         .wrong_share_first = options->wrong_share_first,
         .padding_bytes = options->padding_bytes,
         .psk_modes = options->psk_modes ? options->psk_modes : TLC_PSK_DHE_KE,
+        .count_tickets_only = options->resume_ratio <= 0,
     };
     struct lean_context *made = calloc(1, sizeof *made);
     if (!made)

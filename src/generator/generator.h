@@ -84,6 +84,7 @@ struct tlc_slice_options {
     // Batching of events: a loop sleeps until this many events are there, at most batch_wait_us.
     unsigned batch;         // 0: 32 in a closed loop, none in an open one; 1: none
     unsigned batch_wait_us; // 0: 6000
+    bool hasty; // an interrupt gives up open connections at once instead of after a while
 };
 
 // Counters of one slice, mergeable: counts add, latency lists append (tlc_counters_merge). Every

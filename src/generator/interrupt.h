@@ -1,3 +1,4 @@
+// Whether tlc_generator_interrupt was called. Private to the room.
 #ifndef TLC_GENERATOR_INTERRUPT_H
 #define TLC_GENERATOR_INTERRUPT_H
 

@@ -11,6 +11,7 @@ enum {
     DEFAULT_TIMEOUT_MS = 10000,
     DEFAULT_BATCH = 32,
     DEFAULT_BATCH_WAIT_US = 6000,
+    AFTER_INTERRUPT_MS = 3000, // for connections that are open then
     OPEN_AT_ONCE = 512,
     OPEN_MORE_EACH_MS = 8
 };
@@ -211,6 +212,8 @@ enum tlc_status tlc_lane_run(struct tlc_lane *lane, const struct tlc_slice_optio
                     });
     tlc_tally_begin(&lane->tally, counters, slice->keep_latencies, lane->pacer.stop_ns);
     lane->next_expiry_ns = 0;
+    lane->hasty = slice->hasty;
+    lane->interrupted = false;
     enum tlc_status status = lane->kind->run(lane->loop, error);
     getrusage(RUSAGE_THREAD, &after);
     if (status != TLC_OK)
@@ -220,11 +223,12 @@ enum tlc_status tlc_lane_run(struct tlc_lane *lane, const struct tlc_slice_optio
 }
 
 // A crowd of connections is opened over some time, so that the server can take them from its accept
-// queue (4096 long at best) while it works: how many may be open `now_ns`.
+// queue (4096 long at best) while it works: how many may be open `now_ns`. All lanes open together
+// no faster than one would.
 static unsigned may_be_open(const struct tlc_lane *lane, uint64_t now_ns)
 {
     uint64_t since_ms = (now_ns - lane->pacer.begin_ns) / 1000000;
-    uint64_t allowed = OPEN_AT_ONCE + since_ms * OPEN_MORE_EACH_MS;
+    uint64_t allowed = (OPEN_AT_ONCE + since_ms * OPEN_MORE_EACH_MS) / lane->options.lanes + 1;
     return allowed < lane->concurrency ? (unsigned)allowed : lane->concurrency;
 }
 
@@ -294,6 +298,16 @@ bool tlc_lane_expiry_due(struct tlc_lane *lane, uint64_t now_ns)
 
 void tlc_lane_heed_interrupt(struct tlc_lane *lane)
 {
-    if (tlc_generator_interrupted())
-        tlc_pacer_stop(&lane->pacer);
+    if (lane->interrupted || !tlc_generator_interrupted())
+        return;
+    lane->interrupted = true;
+    tlc_pacer_stop(&lane->pacer);
+    uint64_t last_ns = tlc_now_ns();
+    if (lane->hasty)
+        lane->next_expiry_ns = 0;
+    else
+        last_ns += (uint64_t)AFTER_INTERRUPT_MS * 1000000;
+    for (unsigned i = 0; i < lane->concurrency; i++)
+        if (lane->connections[i]->deadline_ns > last_ns)
+            lane->connections[i]->deadline_ns = last_ns;
 }

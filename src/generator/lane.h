@@ -30,6 +30,7 @@ struct tlc_lane {
     struct tlc_pacer pacer;
     struct tlc_tally tally;
     uint64_t next_expiry_ns;
+    bool hasty, interrupted; // interrupted: open connections have got their last deadline
 };
 
 enum tlc_status tlc_lane_new(const struct tlc_lane_options *options, struct tlc_lane **lane,
@@ -56,7 +57,7 @@ bool tlc_lane_over(const struct tlc_lane *lane, uint64_t now_ns);
 uint64_t tlc_lane_sleep_ns(const struct tlc_lane *lane, uint64_t now_ns);
 // Whether it is time to look for connections past their deadline (sets the next time).
 bool tlc_lane_expiry_due(struct tlc_lane *lane, uint64_t now_ns);
-// Stops the pace when the process was interrupted.
+// Stops the pace when the process was interrupted, and lets open connections be given up soon.
 void tlc_lane_heed_interrupt(struct tlc_lane *lane);
 static inline unsigned tlc_lane_open(const struct tlc_lane *lane)
 {

@@ -3,6 +3,8 @@
 #ifndef TLC_GENERATOR_LOOP_H
 #define TLC_GENERATOR_LOOP_H
 
+#include <stdbool.h>
+
 #include "base/error.h"
 
 struct tlc_lane;
@@ -10,6 +12,7 @@ struct tlc_loop; // state of one kind
 
 struct tlc_loop_kind {
     const char *name;
+    bool ring_holds_sockets; // those used again after a reset need no descriptor (socket.h)
     // *loop is set only when the loop is there.
     enum tlc_status (*open)(struct tlc_lane *lane, struct tlc_loop **loop, struct tlc_error *error);
     // Sockets for the lane's `concurrency` connections.

@@ -3,108 +3,13 @@
 // sleeps until a batch of chains has something to tell, so that neither side is woken for each
 // packet. Sockets are fixed files, used again for the next connection.
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
 #include "generator/loop_uring.h"
 #include "measure/clock.h"
 
-enum {
-    CHAIN = 5, // requests of the longest chain
-    STARTS_PER_TURN = 64
-};
-
-enum operation { FINISH, END, CONNECT, SEND, RECEIVE };
-
-// --- requests ---
-
-static uint64_t tag_of(const struct tlc_loop *loop, unsigned index, enum operation operation)
-{
-    return (uint64_t)loop->slots[index]->generation << 32 | (uint64_t)index << 3 |
-           (uint64_t)operation;
-}
-
-// A request of a chain; `more` links the next one to it and keeps its success silent.
-static void finish_request(struct tlc_loop *loop, struct io_uring_sqe *sqe, unsigned index,
-                           enum operation operation, unsigned flags)
-{
-    if (!loop->sockets.fresh)
-        flags |= IOSQE_FIXED_FILE;
-    sqe->flags = (uint8_t)(sqe->flags | flags);
-    io_uring_sqe_set_data64(sqe, tag_of(loop, index, operation));
-}
-
-enum { SILENT_LINK = IOSQE_IO_LINK | IOSQE_CQE_SKIP_SUCCESS };
-
-static int file_of(const struct tlc_loop *loop, unsigned index)
-{
-    return loop->sockets.fresh ? loop->slots[index]->fd : (int)index;
-}
-
-// Room for a whole chain: one that is cut by a submission would lose its links.
-static void begin_chain(struct tlc_loop *loop, unsigned index)
-{
-    while (io_uring_sq_space_left(&loop->ring) < CHAIN) {
-        int code = io_uring_submit(&loop->ring);
-        if (code < 0 && code != -EAGAIN && code != -EINTR && code != -EBUSY)
-            abort(); // only a request that this file made wrong is refused for good
-    }
-    loop->slots[index]->generation++;
-}
-
-static void put_end(struct tlc_loop *loop, unsigned index, unsigned flags)
-{
-    struct io_uring_sqe *sqe = io_uring_get_sqe(&loop->ring);
-    io_uring_prep_connect(sqe, file_of(loop, index), &loop->none, sizeof loop->none);
-    finish_request(loop, sqe, index, END, flags);
-}
-
-static void put_connect(struct tlc_loop *loop, unsigned index)
-{
-    struct io_uring_sqe *sqe = io_uring_get_sqe(&loop->ring);
-    io_uring_prep_connect(sqe, file_of(loop, index),
-                          (const struct sockaddr *)&loop->sockets.to->storage,
-                          loop->sockets.to->length);
-    // Without batching the time of the connect is seen, so it is asked for.
-    bool silent = loop->lane->batch > 1;
-    finish_request(loop, sqe, index, CONNECT, silent ? SILENT_LINK : IOSQE_IO_LINK);
-    loop->slots[index]->used = true;
-}
-
-static void put_send(struct tlc_loop *loop, unsigned index, enum operation operation,
-                     const uint8_t *bytes, size_t count, unsigned flags)
-{
-    struct io_uring_sqe *sqe = io_uring_get_sqe(&loop->ring);
-    io_uring_prep_send(sqe, file_of(loop, index), bytes, count, MSG_NOSIGNAL | MSG_WAITALL);
-    finish_request(loop, sqe, index, operation, flags);
-}
-
-static void put_receive(struct tlc_loop *loop, unsigned index)
-{
-    struct io_uring_sqe *sqe = io_uring_get_sqe(&loop->ring);
-    io_uring_prep_recv(sqe, file_of(loop, index), NULL, TLC_URING_BUFFER_BYTES, 0);
-    // The answer cannot be there yet: wait first instead of trying.
-    sqe->ioprio |= IORING_RECVSEND_POLL_FIRST;
-    sqe->buf_group = TLC_URING_BUFFER_GROUP;
-    finish_request(loop, sqe, index, RECEIVE, IOSQE_BUFFER_SELECT);
-}
-
-// Sends what is pending. Where an answer must follow, it is awaited in the same chain, and its
-// arrival tells that the bytes were sent.
-static void put_output(struct tlc_loop *loop, unsigned index)
-{
-    struct tlc_load_connection *connection = loop->lane->connections[index];
-    size_t count;
-    const uint8_t *bytes = tlc_load_connection_output(connection, &count);
-    if (!loop->chains || !tlc_load_connection_waits_after_output(connection)) {
-        put_send(loop, index, SEND, bytes, count, 0);
-        return;
-    }
-    loop->slots[index]->sending = count;
-    put_send(loop, index, SEND, bytes, count, SILENT_LINK);
-    put_receive(loop, index);
-}
+enum { STARTS_PER_TURN = 64 };
 
 // --- the life of a connection ---
 
@@ -112,7 +17,23 @@ static bool open_fresh(struct tlc_loop *loop, unsigned index)
 {
     struct tlc_error error;
     struct tlc_uring_slot *slot = loop->slots[index];
-    return slot->fd >= 0 || tlc_socket_open(&loop->sockets, index, &slot->fd, &error) == TLC_OK;
+    return !loop->sockets.fresh || slot->fd >= 0 ||
+           tlc_socket_open(&loop->sockets, index, &slot->fd, &error) == TLC_OK;
+}
+
+// Ends the socket of a connection that is over and puts the connection on the idle stack: now, or
+// when the ring tells.
+static void end_connection(struct tlc_loop *loop, unsigned index)
+{
+    const struct tlc_uring_slot *slot = loop->slots[index];
+    if (slot->used && slot->fd < 0) {
+        tlc_uring_begin_chain(loop, index);
+        tlc_uring_put_end(loop, index, 0);
+        return;
+    }
+    if (slot->used)
+        tlc_uring_end_socket(loop, index);
+    tlc_lane_idle(loop->lane, index);
 }
 
 // Begins the connection that the lane has begun: ends the one before it on the same socket, if any,
@@ -120,9 +41,9 @@ static bool open_fresh(struct tlc_loop *loop, unsigned index)
 static void put_beginning(struct tlc_loop *loop, unsigned index)
 {
     if (loop->slots[index]->used)
-        put_end(loop, index, SILENT_LINK);
-    put_connect(loop, index);
-    put_output(loop, index);
+        tlc_uring_put_end(loop, index, TLC_URING_SILENT_LINK);
+    tlc_uring_put_connect(loop, index);
+    tlc_uring_put_output(loop, index);
 }
 
 static void begin(struct tlc_loop *loop, unsigned index, enum tlc_ask ask)
@@ -138,27 +59,23 @@ static void begin(struct tlc_loop *loop, unsigned index, enum tlc_ask ask)
     if (ask != TLC_ASK_SEND) {
         // It failed before it could begin. The next one waits for its turn in start_due: begun from
         // here, a lasting failure would nest without end.
-        if (slot->used)
-            tlc_uring_end_socket(loop, index);
-        tlc_lane_closed(loop->lane, index);
+        tlc_load_connection_closed(connection);
+        end_connection(loop, index);
         return;
     }
-    begin_chain(loop, index);
+    tlc_uring_begin_chain(loop, index);
     put_beginning(loop, index);
 }
 
-// The connection is over: the next one ends it on its way, or it is ended now.
+// The connection is over: the next one ends it on its way, or it is ended by itself.
 static void close_connection(struct tlc_loop *loop, unsigned index)
 {
-    struct tlc_lane *lane = loop->lane;
-    unsigned next;
     enum tlc_ask ask;
-    tlc_lane_closed(lane, index);
-    // The idle stack gives the same connection back.
-    if (tlc_lane_start(lane, tlc_now_ns(), &next, &ask))
-        begin(loop, next, ask);
+    tlc_load_connection_closed(loop->lane->connections[index]);
+    if (tlc_lane_restart(loop->lane, index, tlc_now_ns(), &ask))
+        begin(loop, index, ask);
     else
-        tlc_uring_end_socket(loop, index);
+        end_connection(loop, index);
 }
 
 // Whether sending the pending output is the last that this connection does.
@@ -180,11 +97,11 @@ static void send_finish(struct tlc_loop *loop, unsigned index, const uint8_t *by
     memcpy(slot->finish, bytes, count);
     tlc_load_connection_sent(connection, count, tlc_now_ns());
     slot->keeps = tlc_load_connection_keep(connection, &slot->kept);
-    begin_chain(loop, index);
-    put_send(loop, index, FINISH, slot->finish, count, SILENT_LINK);
+    tlc_uring_begin_chain(loop, index);
+    tlc_uring_put_send(loop, index, TLC_URING_FINISH, slot->finish, count, TLC_URING_SILENT_LINK);
     enum tlc_ask ask;
     if (!tlc_lane_restart(lane, index, tlc_now_ns(), &ask)) {
-        put_end(loop, index, 0);
+        tlc_uring_put_end(loop, index, 0);
         return;
     }
     slot->expired = false;
@@ -194,7 +111,7 @@ static void send_finish(struct tlc_loop *loop, unsigned index, const uint8_t *by
         return;
     }
     // The next one failed before it could begin.
-    put_end(loop, index, 0);
+    tlc_uring_put_end(loop, index, 0);
     tlc_load_connection_closed(connection);
 }
 
@@ -210,12 +127,12 @@ static void act(struct tlc_loop *loop, unsigned index, enum tlc_ask ask)
             send_finish(loop, index, bytes, count);
             return;
         }
-        begin_chain(loop, index);
-        put_output(loop, index);
+        tlc_uring_begin_chain(loop, index);
+        tlc_uring_put_output(loop, index);
         return;
     case TLC_ASK_RECEIVE:
-        begin_chain(loop, index);
-        put_receive(loop, index);
+        tlc_uring_begin_chain(loop, index);
+        tlc_uring_put_receive(loop, index);
         return;
     case TLC_ASK_SHUTDOWN:
         shutdown(loop->slots[index]->fd, SHUT_WR);
@@ -230,14 +147,15 @@ static void act(struct tlc_loop *loop, unsigned index, enum tlc_ask ask)
 // --- completions ---
 
 // The handshake whose Finished went ahead of this chain is settled by it.
-static void settle_kept(struct tlc_loop *loop, unsigned index, enum operation operation, int result)
+static void settle_kept(struct tlc_loop *loop, unsigned index, enum tlc_uring_operation operation,
+                        int result)
 {
     struct tlc_uring_slot *slot = loop->slots[index];
     struct tlc_lane *lane = loop->lane;
     if (!slot->keeps)
         return;
     slot->keeps = false;
-    if (operation != FINISH)
+    if (operation != TLC_URING_FINISH)
         tlc_tally_handshake(&lane->tally, lane->life.expect, &slot->kept.facts, &slot->kept.times);
     else
         tlc_tally_error(&lane->tally,
@@ -256,12 +174,11 @@ static void failed(struct tlc_loop *loop, unsigned index, int code)
 static void finish_failed(struct tlc_loop *loop, unsigned index)
 {
     if (!tlc_load_connection_idle(loop->lane->connections[index])) {
-        begin_chain(loop, index);
+        tlc_uring_begin_chain(loop, index);
         put_beginning(loop, index);
         return;
     }
-    tlc_uring_end_socket(loop, index);
-    tlc_lane_idle(loop->lane, index);
+    end_connection(loop, index);
 }
 
 static void ended(struct tlc_loop *loop, unsigned index, int result)
@@ -284,16 +201,28 @@ static void sent(struct tlc_loop *loop, unsigned index, int result)
         act(loop, index, tlc_load_connection_sent(connection, (size_t)result, now_ns));
         return;
     }
-    // The reason for a reset, an alert, may be waiting in front of it.
-    uint8_t bytes[1024];
-    ssize_t got = slot->expired ? -1 : recv(slot->fd, bytes, sizeof bytes, MSG_DONTWAIT);
-    enum tlc_ask ask = TLC_ASK_RECEIVE;
-    if (got > 0 && connection->connected)
-        ask = tlc_load_connection_input(connection, bytes, (size_t)got, now_ns);
-    if (ask == TLC_ASK_CLOSE)
-        act(loop, index, ask);
-    else
+    if (slot->expired) {
         failed(loop, index, -result);
+        return;
+    }
+    // The reason for a reset, an alert, may be waiting in front of it.
+    slot->send_error = -result;
+    tlc_uring_begin_chain(loop, index);
+    tlc_uring_put_receive_now(loop, index);
+}
+
+// What there was to read after a failed send.
+static void explained(struct tlc_loop *loop, unsigned index, int result, const uint8_t *bytes)
+{
+    struct tlc_load_connection *connection = loop->lane->connections[index];
+    struct tlc_uring_slot *slot = loop->slots[index];
+    int code = slot->send_error;
+    slot->send_error = 0;
+    if (result > 0 && connection->connected &&
+        tlc_load_connection_input(connection, bytes, (size_t)result, tlc_now_ns()) == TLC_ASK_CLOSE)
+        act(loop, index, TLC_ASK_CLOSE);
+    else
+        failed(loop, index, code);
 }
 
 static void received(struct tlc_loop *loop, unsigned index, int result, const uint8_t *bytes)
@@ -302,6 +231,10 @@ static void received(struct tlc_loop *loop, unsigned index, int result, const ui
     struct tlc_uring_slot *slot = loop->slots[index];
     uint64_t now_ns = tlc_now_ns();
     enum tlc_ask ask = TLC_ASK_RECEIVE;
+    if (slot->send_error) {
+        explained(loop, index, result, bytes);
+        return;
+    }
     if (slot->sending)
         ask = tlc_load_connection_sent(connection, slot->sending, slot->connected_ns);
     slot->sending = 0;
@@ -321,8 +254,7 @@ static void connected(struct tlc_loop *loop, unsigned index, int result)
     struct tlc_uring_slot *slot = loop->slots[index];
     slot->connected_ns = tlc_now_ns();
     if (result == 0)
-        return;         // the chain goes on
-    slot->generation++; // its cancelled rest will be told, too
+        return; // the chain goes on
     slot->sending = 0;
     failed(loop, index, -result);
 }
@@ -331,26 +263,28 @@ static void complete(struct tlc_loop *loop, const struct io_uring_cqe *cqe)
 {
     uint64_t tag = io_uring_cqe_get_data64(cqe);
     unsigned index = (unsigned)(tag & UINT32_MAX) >> 3;
-    enum operation operation = (enum operation)(tag & 7);
+    enum tlc_uring_operation operation = (enum tlc_uring_operation)(tag & 7);
     bool has_buffer = cqe->flags & IORING_CQE_F_BUFFER;
     unsigned buffer = has_buffer ? cqe->flags >> IORING_CQE_BUFFER_SHIFT : 0;
     if (loop->slots[index]->generation == tag >> 32) {
-        if (operation != CONNECT || cqe->res)
+        if (cqe->res < 0)
+            loop->slots[index]->generation++; // the cancelled rest of the chain will be told, too
+        if (operation != TLC_URING_CONNECT || cqe->res)
             settle_kept(loop, index, operation, cqe->res);
         switch (operation) {
-        case FINISH:
+        case TLC_URING_FINISH:
             finish_failed(loop, index);
             break;
-        case END:
+        case TLC_URING_END:
             ended(loop, index, cqe->res);
             break;
-        case CONNECT:
+        case TLC_URING_CONNECT:
             connected(loop, index, cqe->res);
             break;
-        case SEND:
+        case TLC_URING_SEND:
             sent(loop, index, cqe->res);
             break;
-        case RECEIVE:
+        case TLC_URING_RECEIVE:
             received(loop, index, cqe->res,
                      loop->buffers + (size_t)buffer * TLC_URING_BUFFER_BYTES);
             break;
@@ -384,7 +318,10 @@ static void expire(struct tlc_loop *loop, uint64_t now_ns)
             now_ns < connection->deadline_ns)
             continue;
         slot->expired = true;
-        shutdown(slot->fd, SHUT_RDWR);
+        if (slot->fd < 0)
+            tlc_uring_put_shutdown(loop, i);
+        else
+            shutdown(slot->fd, SHUT_RDWR);
     }
 }
 
@@ -431,6 +368,7 @@ static enum tlc_status uring_run(struct tlc_loop *loop, struct tlc_error *error)
 
 const struct tlc_loop_kind tlc_loop_uring = {
     .name = "io_uring",
+    .ring_holds_sockets = true,
     .open = tlc_uring_open,
     .prepare = tlc_uring_prepare,
     .run = uring_run,

@@ -1,5 +1,6 @@
-// What the two halves of the io_uring loop share: the ring with its sockets (uring_ring.c) and the
-// chains that run on it (loop_uring.c).
+// What the parts of the io_uring loop share: the ring with its sockets (uring_ring.c), the requests
+// and chains that run on it (uring_chain.c), and what is made of their outcome (loop_uring.c).
+// Private to the room.
 #ifndef TLC_GENERATOR_LOOP_URING_H
 #define TLC_GENERATOR_LOOP_URING_H
 
@@ -15,12 +16,13 @@ enum { TLC_URING_BUFFER_BYTES = 8192, TLC_URING_BUFFER_GROUP = 0, TLC_URING_FINI
 
 // One connection as the ring knows it.
 struct tlc_uring_slot {
-    int fd;
+    int fd;              // -1: none, or the ring alone has the socket
     uint32_t generation; // of the chain in flight; completions of an earlier one are stale
     bool used;           // the socket carries, or may carry, a connection
     bool expired;
     bool keeps; // `kept` counts when the chain in flight has sent the Finished
     struct tlc_kept_handshake kept;
+    int send_error;        // of a SEND that failed, while what came before it is read
     size_t sending;        // bytes of a SEND in flight that succeeds silently
     uint64_t connected_ns; // 0: not seen
     uint8_t finish[TLC_URING_FINISH_BYTES];
@@ -35,6 +37,7 @@ struct tlc_loop {
     uint8_t *buffers;
     struct tlc_uring_slot **slots;
     unsigned slot_count, registered;
+    bool ring_only;       // the sockets have no descriptors
     struct sockaddr none; // AF_UNSPEC: ends a connection
     bool chains;          // an answer may be awaited in the chain that sends what it answers
 };
@@ -49,5 +52,31 @@ void tlc_uring_close(struct tlc_loop *loop);
 void tlc_uring_give_buffer(struct tlc_loop *loop, unsigned id);
 // Ends the connection on a slot's socket now, outside of the ring.
 void tlc_uring_end_socket(struct tlc_loop *loop, unsigned index);
+
+// The requests of a chain; more than one when each but the last is linked to the next.
+enum tlc_uring_operation {
+    TLC_URING_FINISH,
+    TLC_URING_END,
+    TLC_URING_CONNECT,
+    TLC_URING_SEND,
+    TLC_URING_RECEIVE
+};
+
+// Links the next request to this one and keeps its success silent.
+enum { TLC_URING_SILENT_LINK = IOSQE_IO_LINK | IOSQE_CQE_SKIP_SUCCESS };
+
+// Before the first request of a chain.
+void tlc_uring_begin_chain(struct tlc_loop *loop, unsigned index);
+void tlc_uring_put_end(struct tlc_loop *loop, unsigned index, unsigned flags);
+void tlc_uring_put_connect(struct tlc_loop *loop, unsigned index);
+void tlc_uring_put_send(struct tlc_loop *loop, unsigned index, enum tlc_uring_operation operation,
+                        const uint8_t *bytes, size_t count, unsigned flags);
+void tlc_uring_put_receive(struct tlc_loop *loop, unsigned index);
+void tlc_uring_put_receive_now(struct tlc_loop *loop, unsigned index);
+// Sends what is pending. Where an answer must follow, it is awaited in the same chain, and its
+// arrival tells that the bytes were sent.
+void tlc_uring_put_output(struct tlc_loop *loop, unsigned index);
+// Outside of any chain.
+void tlc_uring_put_shutdown(struct tlc_loop *loop, unsigned index);
 
 #endif

@@ -33,3 +33,8 @@ bool tlc_ticket_place_newest(struct tlc_ticket_places *places, size_t *place)
     *place = (places->first + places->count) % places->capacity;
     return true;
 }
+
+void tlc_ticket_place_return(struct tlc_ticket_places *places)
+{
+    places->count++;
+}

@@ -80,6 +80,13 @@ bool tlc_socket_end(const struct tlc_socket_options *options, int fd, bool order
     return connect(fd, &none, sizeof none) == 0;
 }
 
+bool tlc_socket_needs_file(const struct tlc_lane *lane)
+{
+    const struct tlc_target_options *target = lane->options.target;
+    return !lane->kind->ring_holds_sockets || target->close != TLC_CLOSE_RESET ||
+           target->fresh_sockets || lane->options.address->scope == TLC_SCOPE_LOCAL;
+}
+
 enum tlc_status tlc_socket_limit_raise(unsigned wanted, struct tlc_error *error)
 {
     struct rlimit limit;
@@ -93,6 +100,7 @@ enum tlc_status tlc_socket_limit_raise(unsigned wanted, struct tlc_error *error)
         return TLC_OK;
     return tlc_fail(error, TLC_ENVIRONMENT,
                     "open %u connections: the limit of open files is %llu; raise it with "
-                    "'ulimit -n %llu' as root, or ask for fewer connections",
+                    "'ulimit -n %llu' as root, ask for fewer connections, or divide them among "
+                    "io_uring loops, which need no open files, with --threads",
                     wanted, (unsigned long long)limit.rlim_max, (unsigned long long)needed);
 }

@@ -24,6 +24,8 @@ int tlc_socket_connect(const struct tlc_socket_options *options, int fd);
 // Ends the connection, by reset unless it ended in order. False: the socket must be closed, which
 // then ends it the same way; true: it can be connected again.
 bool tlc_socket_end(const struct tlc_socket_options *options, int fd, bool orderly);
+// Whether the lane's sockets have descriptors: those that a ring holds and ends by reset have none.
+bool tlc_socket_needs_file(const struct tlc_lane *lane);
 // Raises the limit of open files to hold `wanted` more sockets.
 enum tlc_status tlc_socket_limit_raise(unsigned wanted, struct tlc_error *error) TLC_CHECKED;
 

@@ -1,9 +1,7 @@
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "generator/interrupt.h"
 #include "generator/lane.h"
 #include "generator/socket.h"
 
@@ -17,18 +15,6 @@ struct tlc_target {
 };
 
 enum { MAX_THREADS = 256, MAX_ECHO_BYTES = 65536 };
-
-static atomic_bool interrupted; // lock-free, so a signal handler may set it
-
-void tlc_generator_interrupt(void)
-{
-    atomic_store(&interrupted, true);
-}
-
-bool tlc_generator_interrupted(void)
-{
-    return atomic_load(&interrupted);
-}
 
 // What only a laboratory may do stays in the laboratory: no option lifts the first two refusals.
 static enum tlc_status check_scope(const struct tlc_target_options *options,
@@ -223,7 +209,11 @@ enum tlc_status tlc_target_check(const struct tlc_target *target,
                         "target: %s: not a loopback, private or link-local address; load toward it "
                         "needs a --rate",
                         target->options.address);
-    return tlc_socket_limit_raise(slice->concurrency, error);
+    // The table of a ring is no larger than the limit of open files either.
+    unsigned files = slice->concurrency;
+    if (!tlc_socket_needs_file(target->lanes[0]))
+        files = (files + target->lane_count - 1) / target->lane_count;
+    return tlc_socket_limit_raise(files, error);
 }
 
 enum tlc_status tlc_target_slice(struct tlc_target *target, const struct tlc_slice_options *slice,
@@ -278,7 +268,7 @@ static enum tlc_status count_once(struct tlc_target *target, double resume_ratio
                                   struct tlc_counters *counters, struct tlc_error *error)
 {
     const struct tlc_target_options asked = target->options;
-    const struct tlc_slice_options one = {.count = 1, .concurrency = 1, .rate = 1};
+    const struct tlc_slice_options one = {.count = 1, .concurrency = 1, .rate = 1, .hasty = true};
     // A server that answers close_notify by closing has sent its tickets before.
     target->options.close = TLC_CLOSE_NOTIFY;
     target->options.tickets_expected = target->options.tickets_expected_resumed = 0;
@@ -290,7 +280,10 @@ static enum tlc_status count_once(struct tlc_target *target, double resume_ratio
         char kind[96];
         first_error(counters->errors, kind, sizeof kind);
         tlc_counters_free(counters);
-        return tlc_fail(error, TLC_ENVIRONMENT, "handshake with %s: %s", asked.address, kind);
+        // A server that is there and does not do as asked is no fault of the environment.
+        bool absent = !strncmp(kind, "connect-", strlen("connect-"));
+        return tlc_fail(error, absent ? TLC_ENVIRONMENT : TLC_REFUSED, "handshake with %s: %s",
+                        asked.address, kind);
     }
     return status;
 }

@@ -6,7 +6,12 @@
 
 #include "generator/loop_uring.h"
 
-enum { ENTRIES = 2048, COMPLETIONS = 16384, BUFFERS = 256 };
+enum {
+    ENTRIES = 2048,
+    COMPLETIONS = 16384,
+    BUFFERS = 256,
+    GIVEN_AT_ONCE = 16 // sockets given to the ring; so many descriptors are used meanwhile
+};
 
 static enum tlc_status refused(int code, const char *what, struct tlc_error *error)
 {
@@ -118,6 +123,62 @@ static bool grow_slots(struct tlc_loop *loop, unsigned wanted)
     return true;
 }
 
+// All sockets are new from here on.
+static void drop_sockets(struct tlc_loop *loop)
+{
+    if (loop->registered)
+        io_uring_unregister_files(&loop->ring);
+    loop->registered = 0;
+    for (unsigned i = 0; i < loop->slot_count; i++) {
+        struct tlc_uring_slot *slot = loop->slots[i];
+        if (slot->fd >= 0)
+            close(slot->fd);
+        slot->fd = -1;
+        slot->used = false;
+    }
+}
+
+// Puts new sockets in the places of the ring's table from `first` on.
+static enum tlc_status give_sockets(struct tlc_loop *loop, unsigned first, unsigned count,
+                                    struct tlc_error *error)
+{
+    int files[GIVEN_AT_ONCE];
+    unsigned made = 0;
+    enum tlc_status status = TLC_OK;
+    while (made < count && status == TLC_OK) {
+        status = tlc_socket_open(&loop->sockets, first + made, &files[made], error);
+        made += status == TLC_OK;
+    }
+    if (status == TLC_OK) {
+        int code = io_uring_register_files_update(&loop->ring, first, files, count);
+        if (code != (int)count)
+            status = refused(code < 0 ? code : ENFILE, "give it sockets", error);
+    }
+    for (unsigned i = 0; i < made; i++)
+        close(files[i]);
+    return status;
+}
+
+// Sockets that only the ring knows, so that no descriptor is spent on them.
+static enum tlc_status open_in_ring(struct tlc_loop *loop, struct tlc_error *error)
+{
+    unsigned count = loop->lane->concurrency;
+    if (loop->registered >= count)
+        return TLC_OK;
+    drop_sockets(loop);
+    int code = io_uring_register_files_sparse(&loop->ring, count);
+    if (code)
+        return refused(code, "make room for sockets", error);
+    loop->registered = count;
+    enum tlc_status status = TLC_OK;
+    for (unsigned i = 0; i < count && status == TLC_OK; i += GIVEN_AT_ONCE)
+        status =
+            give_sockets(loop, i, count - i < GIVEN_AT_ONCE ? count - i : GIVEN_AT_ONCE, error);
+    if (status != TLC_OK)
+        drop_sockets(loop);
+    return status;
+}
+
 static enum tlc_status register_files(struct tlc_loop *loop, struct tlc_error *error)
 {
     unsigned count = loop->lane->concurrency;
@@ -136,26 +197,37 @@ static enum tlc_status register_files(struct tlc_loop *loop, struct tlc_error *e
     return code ? refused(code, "register sockets", error) : TLC_OK;
 }
 
+static enum tlc_status open_with_descriptors(struct tlc_loop *loop, struct tlc_error *error)
+{
+    enum tlc_status status = TLC_OK;
+    for (unsigned i = 0; i < loop->lane->concurrency && status == TLC_OK; i++)
+        if (loop->slots[i]->fd < 0)
+            status = tlc_socket_open(&loop->sockets, i, &loop->slots[i]->fd, error);
+    return status == TLC_OK ? register_files(loop, error) : status;
+}
+
 enum tlc_status tlc_uring_prepare(struct tlc_loop *loop, struct tlc_error *error)
 {
     struct tlc_lane *lane = loop->lane;
-    enum tlc_status status = TLC_OK;
+    bool ring_only = !tlc_socket_needs_file(lane);
     // A ring serves only the thread that made it (IORING_SETUP_SINGLE_ISSUER).
     if (loop->thread != gettid()) {
+        if (loop->ring_only)
+            drop_sockets(loop);
         ring_close(loop);
-        status = ring_open(loop, error);
+        enum tlc_status status = ring_open(loop, error);
+        if (status != TLC_OK)
+            return status;
     }
-    if (status != TLC_OK)
-        return status;
     tlc_socket_options_of(lane, &loop->sockets);
     loop->chains =
         lane->context->kind->output_stays && !lane->life.split_at && !lane->life.split_every;
     if (lane->concurrency > loop->slot_count && !grow_slots(loop, lane->concurrency))
         return tlc_fail(error, TLC_ENVIRONMENT, "io_uring loop: out of memory");
-    for (unsigned i = 0; i < lane->concurrency && status == TLC_OK; i++)
-        if (loop->slots[i]->fd < 0)
-            status = tlc_socket_open(&loop->sockets, i, &loop->slots[i]->fd, error);
-    return status == TLC_OK ? register_files(loop, error) : status;
+    if (ring_only != loop->ring_only)
+        drop_sockets(loop);
+    loop->ring_only = ring_only;
+    return ring_only ? open_in_ring(loop, error) : open_with_descriptors(loop, error);
 }
 
 void tlc_uring_end_socket(struct tlc_loop *loop, unsigned index)

@@ -80,3 +80,36 @@ void tlc_cpus_format(const cpu_set_t *cpus, char *text, size_t capacity)
         cpu = last;
     }
 }
+
+bool tlc_mask_parse(const char *text, cpu_set_t *cpus)
+{
+    size_t digits = strspn(text, "0123456789abcdefABCDEF,"), bit = 0;
+    CPU_ZERO(cpus);
+    if (!digits || (text[digits] && !isspace((unsigned char)text[digits])))
+        return false;
+    for (size_t i = digits; i-- > 0;) {
+        if (text[i] == ',')
+            continue;
+        char digit[2] = {text[i], '\0'};
+        unsigned long value = strtoul(digit, NULL, 16);
+        for (size_t k = 0; k < 4; k++, bit++)
+            if ((value >> k & 1) && bit < CPU_SETSIZE)
+                CPU_SET(bit, cpus);
+    }
+    return true;
+}
+
+void tlc_mask_format(const cpu_set_t *cpus, char *text, size_t capacity)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (size_t word = CPU_SETSIZE / 32; word-- > 0;) {
+        unsigned value = 0;
+        for (size_t bit = 0; bit < 32; bit++)
+            value |= CPU_ISSET(word * 32 + bit, cpus) ? 1u << bit : 0;
+        if (!value && !used && word)
+            continue;
+        used += (size_t)snprintf(text + used, used < capacity ? capacity - used : 0,
+                                 used ? ",%08x" : "%x", value);
+    }
+}

@@ -26,7 +26,21 @@ static double seconds_between(const struct tlc_patient *patient)
 
 struct irq {
     uint64_t number, count;
+    bool kept; // the kernel places it and refuses to have it moved
 };
+
+// Queues that a disk has for each CPU are placed by the kernel ("managed", the kernel's
+// Documentation/core-api/genericirq.rst); a write to their affinity fails. Only debugfs tells which
+// they are, so the names of the drivers that do so have to: "virtio1-req.0", "nvme0q3".
+static bool is_kept(const char *line)
+{
+    const char *end = line + strcspn(line, "\n"), *name = end;
+    while (name > line && name[-1] != ' ')
+        name--;
+    const char *request = strstr(name, "-req.");
+    unsigned device, queue;
+    return (request && request < end) || sscanf(name, "nvme%uq%u", &device, &queue) == 2;
+}
 
 // Which CPU each column of /proc/interrupts is of; returns how many there are.
 static size_t read_columns(const char *header, int *cpus, size_t capacity)
@@ -55,7 +69,7 @@ static size_t read_irqs(const char *text, const cpu_set_t *cpus, struct irq *irq
         for (size_t i = 0; i < column_count && tlc_text_number(&at, INT64_MAX, &count); i++)
             if (columns[i] >= 0 && columns[i] < CPU_SETSIZE && CPU_ISSET((size_t)columns[i], cpus))
                 sum += count;
-        irqs[used++] = (struct irq){number, sum};
+        irqs[used++] = (struct irq){number, sum, is_kept(line)};
     }
     return used;
 }
@@ -88,10 +102,15 @@ static void remedy_irqs(const struct tlc_patient *patient, const struct irq *irq
 {
     char list[128], commands[480] = "";
     tlc_cpus_format(&patient->generator_cpus, list, sizeof list);
-    for (size_t i = 0, used = 0; i < count && i < IRQS_TOLD && irqs[i].count; i++)
+    size_t told = 0;
+    for (size_t i = 0, used = 0; i < count && told < IRQS_TOLD && irqs[i].count; i++) {
+        if (irqs[i].kept)
+            continue;
+        told++;
         used += (size_t)snprintf(commands + used, sizeof commands - used,
                                  "%secho %.60s | sudo tee /proc/irq/%" PRIu64 "/smp_affinity_list",
                                  used ? "; " : "", list, irqs[i].number);
+    }
     tlc_remedy(finding, "%s", commands);
 }
 
@@ -108,9 +127,17 @@ void tlc_examine_irqs(const struct tlc_patient *patient, struct tlc_finding *fin
     size_t count = read_irqs(after, &patient->server_cpus, later);
     double rate = (double)subtract_irqs(irqs, old, later, count) / seconds_between(patient);
     bool many = rate > MANY_IRQS;
+    double kept = 0;
+    for (size_t i = 0; i < count; i++)
+        kept += later[i].kept ? (double)later[i].count / seconds_between(patient) : 0;
+    char disks[128] = "";
+    if (kept >= 1)
+        snprintf(disks, sizeof disks,
+                 "; %.0f of them are disks', which the kernel places: stop what uses the disk",
+                 kept);
     tlc_find(finding, many ? TLC_FINDING_SPOILS : TLC_FINDING_GOOD,
-             "%.0f device interrupts a second on the servers' CPUs%s", rate,
-             many ? ": their time is charged to whoever runs there" : "");
+             "%.0f device interrupts a second on the servers' CPUs%s%s", rate,
+             many ? ": their time is charged to whoever runs there" : "", many ? disks : "");
     if (many)
         remedy_irqs(patient, later, count, finding);
     free(irqs);

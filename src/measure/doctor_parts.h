@@ -30,10 +30,6 @@ char *tlc_patient_read(const struct tlc_patient *patient, const char *format, ..
 bool tlc_patient_number(const struct tlc_patient *patient, const char *file, uint64_t *number);
 // The first line of a text in place, without spaces at its end.
 char *tlc_first_line(char *text);
-// A CPU mask as the kernel prints it ("ff", "3,00000000"); false when it is none.
-bool tlc_mask_parse(const char *text, cpu_set_t *cpus);
-// The smallest mask of a set, in the same notation.
-void tlc_mask_format(const cpu_set_t *cpus, char *text, size_t capacity);
 bool tlc_sets_meet(const cpu_set_t *a, const cpu_set_t *b);
 
 #endif

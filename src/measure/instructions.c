@@ -6,7 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static const char *reason_of(int code)
+const char *tlc_perf_reason(int code)
 {
     switch (code) {
     case ENOENT:
@@ -32,7 +32,7 @@ json_t *tlc_instructions_describe(void)
                                          .exclude_hv = 1};
     long fd = syscall(SYS_perf_event_open, &attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
     if (fd < 0)
-        return json_pack("{s:b, s:s}", "available", 0, "reason", reason_of(errno));
+        return json_pack("{s:b, s:s}", "available", 0, "reason", tlc_perf_reason(errno));
     close((int)fd);
     return json_pack("{s:b, s:n}", "available", 1, "reason");
 }

@@ -8,4 +8,7 @@
 // hardware counter, and if not, why. The caller owns the reference.
 json_t *tlc_instructions_describe(void);
 
+// Why perf_event_open(2) failed with an errno value, in words for a user.
+const char *tlc_perf_reason(int code);
+
 #endif

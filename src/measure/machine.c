@@ -1,4 +1,5 @@
 #include "measure/machine.h"
+#include "base/process.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -6,6 +7,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 #if defined(__x86_64__) || defined(__i386__)
 #include <cpuid.h>
 #endif
@@ -279,6 +281,36 @@ static json_t *architecture(const char *root)
     return *root || uname(&name) != 0 ? json_null() : line_json(name.machine);
 }
 
+// How the kernel keeps CPU time, by its configuration: "irq-time" and "virtual" measure interrupts
+// apart from what they interrupt, "tick" looks at the end of each tick who runs.
+static json_t *cpu_accounting(const char *root)
+{
+    char *release = read_file(root, "/proc/sys/kernel/osrelease"), path[512], *config = NULL;
+    if (release) {
+        release[strcspn(release, "\n")] = '\0';
+        snprintf(path, sizeof path, "/boot/config-%.400s", release);
+        config = read_file(root, path);
+    }
+    free(release);
+    if (!config && !*root) { // a kernel may carry it
+        static const char *const unpack[] = {"gzip", "-dc", "/proc/config.gz", NULL};
+        struct tlc_error ignored;
+        int code = 0;
+        if (access("/proc/config.gz", R_OK) == 0 &&
+            tlc_process_output(unpack, 5000, &config, &code, &ignored) != TLC_OK)
+            config = NULL;
+    }
+    json_t *name = json_null();
+    if (config && strstr(config, "\nCONFIG_IRQ_TIME_ACCOUNTING=y\n"))
+        name = json_string("irq-time");
+    else if (config && strstr(config, "\nCONFIG_VIRT_CPU_ACCOUNTING_NATIVE=y\n"))
+        name = json_string("virtual");
+    else if (config && strstr(config, "\nCONFIG_TICK_CPU_ACCOUNTING=y\n"))
+        name = json_string("tick");
+    free(config);
+    return name;
+}
+
 json_t *tlc_machine_describe_at(const char *root)
 {
     json_t *machine = json_object();
@@ -290,6 +322,7 @@ json_t *tlc_machine_describe_at(const char *root)
     json_object_set_new(
         machine, "clock_source",
         file_line(root, "/sys/devices/system/clocksource/clocksource0/current_clocksource"));
+    json_object_set_new(machine, "cpu_accounting", cpu_accounting(root));
     json_object_set_new(machine, "fd_limit", fd_limit(root));
     json_object_set_new(machine, "somaxconn", somaxconn(root));
     json_object_set_new(machine, "port_range", port_range(root));

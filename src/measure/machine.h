@@ -10,8 +10,9 @@
 #include "base/error.h"
 
 // {cpu_model, cpus, cores, smt, governor, boost, hypervisor, virtual, kernel, architecture,
-//  distribution, memory_bytes, clock_source, fd_limit, somaxconn, port_range, load_average,
-//  tlscost:{version, libcrypto}}; what the machine does not tell is null, never guessed. The caller
+//  distribution, memory_bytes, clock_source, cpu_accounting, fd_limit, somaxconn, port_range,
+//  load_average, tlscost:{version, libcrypto}}; what the machine does not tell is null, never
+//  guessed. The caller
 // owns the reference.
 json_t *tlc_machine_describe(void);
 // The same of a machine whose /proc, /sys and /etc files lie under `root` ("": this one). What only

@@ -82,5 +82,9 @@ uint64_t tlc_tree_memory_bytes(pid_t root);
 enum tlc_status tlc_cpus_parse(const char *list, cpu_set_t *cpus,
                                struct tlc_error *error) TLC_CHECKED;
 void tlc_cpus_format(const cpu_set_t *cpus, char *text, size_t capacity);
+// A CPU mask as the kernel prints it ("ff", "3,00000000"); false when it is none.
+bool tlc_mask_parse(const char *text, cpu_set_t *cpus);
+// The smallest mask of a set, in the same notation.
+void tlc_mask_format(const cpu_set_t *cpus, char *text, size_t capacity);
 
 #endif

@@ -35,13 +35,25 @@ struct tlc_arm {
     unsigned timeout_us; // of one handshake, on the client's side
     char *instance; // "own": a server process of its own; "baseline": measured on the baseline's
     char *serve_options; // more options of `tlscost serve`, words parted by spaces; NULL: none
-    char *workload;      // what its slices run: "network", "memory", "primitive"
+    char *workload;      // what its slices run: "network", "memory", "primitive", "connect"
     char *provider;      // of cryptography, by name or path, in the server's library; NULL: none
     char *client_stack;  // plug-in of the client in memory; NULL: the arm's stack
     char *client_auth;   // key type of the client's certificate; NULL: the client has none
     char *side;          // whose CPU time is the cost in memory: "server", "client", "both"
     char *operation;     // of a primitive arm, "x25519-keygen"; NULL: none
+    unsigned warm_up_us; // instead of the schedule's, for servers that need longer; 0: as it says
+    char *server;        // a server that is not ours, by the name of its description; NULL: ours
     char *against;       // the arm it is divided by, see tlc_plan_against; NULL: the baseline
+    char *network;       // between server and client: "loopback", "veth", "veth-unsteered"
+    char *authority;     // who signs: "rsa-2048" CAs, or "leaf": CAs of the certificate's key type
+    // The workload `connect` (docs/connect-time.md).
+    char *rtt; // round-trip times of the path, "1ms:150ms"; NULL: not told
+    unsigned jitter_us;
+    double loss;        // of each segment
+    uint64_t rate_bits; // in a second, of each direction; 0: without limit
+    unsigned initial_window;
+    unsigned hello_retry; // 1: the client's first key share is of a group that the server lacks
+    unsigned upgrade;     // 1: the protocol is changed by a request after the handshake
 };
 
 struct tlc_schedule {
@@ -55,6 +67,9 @@ struct tlc_schedule {
     unsigned duet;       // 1: a visit serves an arm and the arm it is divided by at once
     double until;        // half-width of every interval at which the campaign ends; 0: see blocks
     uint64_t at_most_us; // no block is begun that would end later, once 6 are done; 0: no limit
+    // The workload `connect` has no slices.
+    unsigned connections; // of each arm at each round-trip time
+    unsigned pace;        // connections begun in a second, of all arms together
 };
 
 // Limits of the checks; the names in the YAML, JSON and reports are those of docs/checks.md.
@@ -120,6 +135,9 @@ bool tlc_arm_value(const struct tlc_arm *arm, const char *key, char *text, size_
 // asked or the arm has the value itself; its own index when no such arm exists (such a plan is
 // refused when it is read).
 size_t tlc_plan_against(const struct tlc_plan *plan, size_t arm);
+// The round-trip times of an arm in microseconds, in the plan's order; returns how many there are.
+enum { TLC_MOST_RTTS = 16 };
+size_t tlc_arm_rtts(const struct tlc_arm *arm, uint64_t us[TLC_MOST_RTTS]);
 // The i-th key of an arm, in the order of docs/plan.md; NULL past the end.
 const char *tlc_arm_key_at(size_t index);
 

@@ -263,6 +263,41 @@ static enum tlc_status check_arm(const struct tlc_plan *plan, size_t index,
     return TLC_OK;
 }
 
+// Keys of a path, and those that only waiting shows, are of one workload.
+static enum tlc_status check_path(const struct tlc_plan *plan, const struct tlc_arm *arm,
+                                  const struct tlc_document *document,
+                                  const struct tlc_origin *origin, struct tlc_error *error)
+{
+    bool connects = of(arm, "connect");
+    if (connects != is(plan->workload, "connect"))
+        return fail_arm(arm, document, origin, "workload",
+                        "arms of the workload connect wait all at once, so a plan has no other; "
+                        "write workload: connect for the plan, or another plan for this arm",
+                        error);
+    if (connects && !arm->rtt)
+        return fail_arm(arm, document, origin, "rtt",
+                        "the workload connect needs a path; write for example rtt: 150ms", error);
+    if (connects && !is(arm->engine, "full"))
+        return fail_arm(arm, document, origin, "engine",
+                        "the workload connect has a client that verifies; write engine: full",
+                        error);
+    if (connects && arm->upgrade && arm->alpn)
+        return fail_arm(arm, document, origin, "upgrade",
+                        "ALPN chooses the protocol in the handshake; write alpn: none, or upgrade: "
+                        "false",
+                        error);
+    if (arm->hello_retry && tls12(arm))
+        return fail_arm(arm, document, origin, "hello_retry",
+                        "HelloRetryRequest exists in TLS 1.3 only; write version: TLSv1.3", error);
+    if (!connects && (arm->rtt || arm->upgrade || arm->hello_retry))
+        return fail_arm(arm, document, origin,
+                        arm->rtt       ? "rtt"
+                        : arm->upgrade ? "upgrade"
+                                       : "hello_retry",
+                        "only the workload connect has this; write workload: connect", error);
+    return TLC_OK;
+}
+
 enum tlc_status tlc_plan_check(const struct tlc_plan *plan, const struct tlc_document *document,
                                const struct tlc_origin *origins, struct tlc_error *error)
 {
@@ -271,6 +306,8 @@ enum tlc_status tlc_plan_check(const struct tlc_plan *plan, const struct tlc_doc
         enum tlc_status status = check_arm(plan, i, document, origin, error);
         if (!status)
             status = check_instance(plan, i, document, origin, error);
+        if (!status)
+            status = check_path(plan, &plan->arms[i], document, origin, error);
         if (status)
             return status;
     }

@@ -1,5 +1,7 @@
 #include "plan/plan.h"
 
+#include <string.h>
+
 void tlc_schedule_order(size_t arm_count, unsigned block, unsigned round, size_t *order)
 {
     // A pair of rounds, one of them reversed, has one start, so that whatever drifts along a round
@@ -46,13 +48,43 @@ unsigned tlc_schedule_most_blocks(const struct tlc_plan *plan)
                                                                            : plan->schedule.blocks;
 }
 
+// The warm-ups of all arms of a block.
+static double warm_ups_us(const struct tlc_plan *plan)
+{
+    double usual = (double)plan->schedule.warm_up_us, sum = (double)plan->arm_count * usual;
+    for (size_t i = 0; plan->arms && i < plan->arm_count; i++)
+        if (plan->arms[i].warm_up_us)
+            sum += (double)plan->arms[i].warm_up_us - usual;
+    return sum;
+}
+
+static bool connects(const struct tlc_plan *plan)
+{
+    return plan->workload && !strcmp(plan->workload, "connect");
+}
+
+// All connections in a row, and the last of them some round trips.
+static double connect_seconds(const struct tlc_plan *plan)
+{
+    double begun = 0, longest_us = 0;
+    for (size_t i = 0; i < plan->arm_count; i++) {
+        uint64_t us[TLC_MOST_RTTS];
+        size_t count = tlc_arm_rtts(&plan->arms[i], us);
+        begun += (double)count * plan->schedule.connections;
+        for (size_t j = 0; j < count; j++)
+            longest_us = (double)us[j] > longest_us ? (double)us[j] : longest_us;
+    }
+    return begun / plan->schedule.pace + 5 * longest_us / 1e6;
+}
+
 double tlc_plan_seconds(const struct tlc_plan *plan)
 {
     const struct tlc_schedule *schedule = &plan->schedule;
+    if (connects(plan))
+        return connect_seconds(plan);
     double round_us =
         (double)tlc_schedule_visit_count(plan) * (double)(schedule->slice_us + schedule->settle_us);
-    double warm_up_us = (double)plan->arm_count * (double)schedule->warm_up_us;
-    return schedule->blocks * (warm_up_us + schedule->rounds * round_us) / 1e6;
+    return schedule->blocks * (warm_ups_us(plan) + schedule->rounds * round_us) / 1e6;
 }
 
 void tlc_plan_make_quick(struct tlc_plan *plan)
@@ -60,6 +92,11 @@ void tlc_plan_make_quick(struct tlc_plan *plan)
     enum { BLOCKS = 7, LEAST_ROUNDS = 4, SLICE_US = 50000, WARM_UP_US = 50000 };
     const double budget_us = 30e6;
     struct tlc_schedule *schedule = &plan->schedule;
+    if (connects(plan)) {
+        while (schedule->connections > 1 && connect_seconds(plan) > budget_us / 1e6)
+            schedule->connections--;
+        return;
+    }
     if (schedule->slice_us > SLICE_US)
         schedule->slice_us = SLICE_US;
     if (schedule->warm_up_us > WARM_UP_US)
@@ -67,8 +104,7 @@ void tlc_plan_make_quick(struct tlc_plan *plan)
     schedule->settle_us = 0;
     if (schedule->blocks > BLOCKS) // one more than an interval at 95 % needs: one may be refused
         schedule->blocks = BLOCKS;
-    double block_us =
-        budget_us / schedule->blocks - (double)plan->arm_count * (double)schedule->warm_up_us;
+    double block_us = budget_us / schedule->blocks - warm_ups_us(plan);
     double rounds =
         block_us / ((double)tlc_schedule_visit_count(plan) * (double)schedule->slice_us);
     if (rounds < LEAST_ROUNDS)

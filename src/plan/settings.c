@@ -12,8 +12,10 @@ static const char *const engines[] = {"lean", "full", NULL};
 static const char *const shares[] = {"honest", "reused", "cheap", NULL};
 static const char *const closes[] = {"reset", "fin", "close-notify", NULL};
 static const char *const instances[] = {"own", "baseline", NULL};
-static const char *const workloads[] = {"network", "memory", "primitive", NULL};
+static const char *const workloads[] = {"network", "memory", "primitive", "connect", NULL};
+static const char *const networks[] = {"loopback", "veth", "veth-unsteered", NULL};
 static const char *const sides[] = {"server", "client", "both", NULL};
+static const char *const authorities[] = {"rsa-2048", "leaf", NULL};
 
 #define AT(structure, field) #field, offsetof(struct structure, field)
 #define TEXT(key, reader, fallback, words, unset)                                                  \
@@ -30,6 +32,11 @@ static const char *const sides[] = {"server", "client", "both", NULL};
     {                                                                                              \
         key, AT(structure, member), type, TLC_UNIT_MICROSECONDS, tlc_read_time, fallback, low,     \
             high, NULL, NULL                                                                       \
+    }
+#define SWITCH(structure, key)                                                                     \
+    {                                                                                              \
+#key, AT(structure, key), TLC_MEMBER_UNSIGNED, TLC_UNIT_SWITCH, tlc_read_switch, "false",  \
+            0, 1, NULL, NULL                                                                       \
     }
 #define SHARE(structure, key, fallback, high)                                                      \
     {                                                                                              \
@@ -67,6 +74,18 @@ const struct tlc_setting tlc_arm_settings[TLC_ARM_KEY_COUNT] = {
     TEXT(side, tlc_read_word, "server", sides, NULL),
     TEXT(operation, tlc_read_visible, NULL, NULL, "none"),
     TEXT(against, tlc_read_visible, NULL, NULL, "baseline"),
+    TEXT(network, tlc_read_word, "loopback", networks, NULL),
+    TEXT(server, tlc_read_visible, NULL, NULL, "none"),
+    TIME("warm_up", tlc_arm, warm_up_us, TLC_MEMBER_UNSIGNED, "0us", 0, 600e6),
+    TEXT(authority, tlc_read_word, "rsa-2048", authorities, NULL),
+    TEXT(rtt, tlc_read_times, NULL, NULL, "none"),
+    TIME("jitter", tlc_arm, jitter_us, TLC_MEMBER_UNSIGNED, "0us", 0, 10e6),
+    SHARE(tlc_arm, loss, "0%", 0.5),
+    {"rate", AT(tlc_arm, rate_bits), TLC_MEMBER_UINT64, TLC_UNIT_RATE, tlc_read_rate, "unlimited",
+     0, 1e12, NULL, NULL},
+    COUNT(tlc_arm, initial_window, "10", 1, 1000),
+    SWITCH(tlc_arm, hello_retry),
+    SWITCH(tlc_arm, upgrade),
 };
 
 const struct tlc_setting tlc_schedule_settings[TLC_SCHEDULE_KEY_COUNT] = {
@@ -77,12 +96,12 @@ const struct tlc_setting tlc_schedule_settings[TLC_SCHEDULE_KEY_COUNT] = {
      1e9, NULL, NULL},
     TIME("warm_up", tlc_schedule, warm_up_us, TLC_MEMBER_UINT64, "100ms", 0, 60e6),
     TIME("settle", tlc_schedule, settle_us, TLC_MEMBER_UINT64, "0ms", 0, 10e6),
-    {"bookends", AT(tlc_schedule, bookends), TLC_MEMBER_UNSIGNED, TLC_UNIT_SWITCH, tlc_read_switch,
-     "false", 0, 1, NULL, NULL},
-    {"duet", AT(tlc_schedule, duet), TLC_MEMBER_UNSIGNED, TLC_UNIT_SWITCH, tlc_read_switch, "false",
-     0, 1, NULL, NULL},
+    SWITCH(tlc_schedule, bookends),
+    SWITCH(tlc_schedule, duet),
     SHARE(tlc_schedule, until, "0%", 1),
     TIME("at_most", tlc_schedule, at_most_us, TLC_MEMBER_UINT64, "0s", 0, 86400e6),
+    COUNT(tlc_schedule, connections, "100", 1, 1000000),
+    COUNT(tlc_schedule, pace, "100", 1, 10000),
 };
 
 const struct tlc_setting tlc_limit_settings[TLC_LIMIT_KEY_COUNT] = {
@@ -147,6 +166,19 @@ void tlc_format_time(uint64_t us, char *text, size_t bytes)
         snprintf(text, bytes, "%lluus", (unsigned long long)us);
 }
 
+// "10mbit": the largest unit that gives a whole number.
+static void format_rate(double bits, char *text, size_t bytes)
+{
+    static const char *const units[] = {"bit", "kbit", "mbit", "gbit"};
+    size_t unit = 0;
+    for (; unit < 3 && fmod(bits, 1000) == 0; unit++)
+        bits /= 1000;
+    if (bits > 0)
+        snprintf(text, bytes, "%.0f%s", bits, units[unit]);
+    else
+        snprintf(text, bytes, "unlimited");
+}
+
 void tlc_setting_format(const struct tlc_setting *setting, const void *base, char *text,
                         size_t bytes)
 {
@@ -158,6 +190,8 @@ void tlc_setting_format(const struct tlc_setting *setting, const void *base, cha
         snprintf(text, bytes, "%.10g%%", number * 100);
     else if (setting->unit == TLC_UNIT_MICROSECONDS)
         tlc_format_time((uint64_t)number, text, bytes);
+    else if (setting->unit == TLC_UNIT_RATE)
+        format_rate(number, text, bytes);
     else if (setting->unit == TLC_UNIT_SWITCH)
         snprintf(text, bytes, "%s", number > 0 ? "true" : "false");
     else if (number < 0)

@@ -33,7 +33,18 @@
     X(CLIENT_AUTH, "client_auth")                                                                  \
     X(SIDE, "side")                                                                                \
     X(OPERATION, "operation")                                                                      \
-    X(AGAINST, "against")
+    X(AGAINST, "against")                                                                          \
+    X(NETWORK, "network")                                                                          \
+    X(SERVER, "server")                                                                            \
+    X(OWN_WARM_UP, "warm_up")                                                                      \
+    X(AUTHORITY, "authority")                                                                      \
+    X(RTT, "rtt")                                                                                  \
+    X(JITTER, "jitter")                                                                            \
+    X(LOSS, "loss")                                                                                \
+    X(RATE, "rate")                                                                                \
+    X(INITIAL_WINDOW, "initial_window")                                                            \
+    X(HELLO_RETRY, "hello_retry")                                                                  \
+    X(UPGRADE, "upgrade")
 #define TLC_SCHEDULE_KEYS(X)                                                                       \
     X(BLOCKS, "blocks")                                                                            \
     X(ROUNDS, "rounds")                                                                            \
@@ -44,7 +55,9 @@
     X(BOOKENDS, "bookends")                                                                        \
     X(DUET, "duet")                                                                                \
     X(UNTIL, "until")                                                                              \
-    X(AT_MOST, "at_most")
+    X(AT_MOST, "at_most")                                                                          \
+    X(CONNECTIONS, "connections")                                                                  \
+    X(PACE, "pace")
 #define TLC_LIMIT_KEYS(X)                                                                          \
     X(GENERATOR_BUSY, "generator_busy")                                                            \
     X(SERVER_BUSY, "server_busy")                                                                  \
@@ -76,7 +89,13 @@ enum tlc_member { // the C type of the member
     TLC_MEMBER_UINT64
 };
 
-enum tlc_unit { TLC_UNIT_NONE, TLC_UNIT_SHARE, TLC_UNIT_MICROSECONDS, TLC_UNIT_SWITCH };
+enum tlc_unit {
+    TLC_UNIT_NONE,
+    TLC_UNIT_SHARE,
+    TLC_UNIT_MICROSECONDS,
+    TLC_UNIT_SWITCH,
+    TLC_UNIT_RATE
+};
 
 struct tlc_setting {
     const char *name;   // in YAML
@@ -120,7 +139,7 @@ void tlc_format_time(uint64_t us, char *text, size_t bytes); // "80ms"
 tlc_setting_reader tlc_read_word, tlc_read_identifier, tlc_read_certificate, tlc_read_groups,
     tlc_read_version, tlc_read_cipher, tlc_read_alpn, tlc_read_share, tlc_read_count,
     tlc_read_tickets, tlc_read_time, tlc_read_options, tlc_read_switch, tlc_read_visible,
-    tlc_read_other_stack, tlc_read_client_certificate;
+    tlc_read_other_stack, tlc_read_client_certificate, tlc_read_times, tlc_read_rate;
 
 // The word nearest to `word` by edit distance, NULL when none is near; for "did you mean".
 const char *tlc_nearest(const char *word, const char *const *words, size_t count);

@@ -321,8 +321,8 @@ bool tlc_read_tickets(const struct tlc_setting *setting, const char *text, void 
                   text, setting->high);
 }
 
-bool tlc_read_time(const struct tlc_setting *setting, const char *text, void *base, char *why,
-                   size_t bytes)
+// A time as a plan spells it, in microseconds; negative when it is none.
+static double time_us(const char *text)
 {
     static const struct {
         const char *unit;
@@ -331,14 +331,92 @@ bool tlc_read_time(const struct tlc_setting *setting, const char *text, void *ba
     double number;
     const char *rest;
     if (leading_number(text, &number, &rest))
-        for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
-            double us = floor(number * units[i].us + 0.5);
-            if (!strcmp(rest, units[i].unit) && us >= setting->low && us <= setting->high)
-                return store_number(setting, us, base);
-        }
+        for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+            if (!strcmp(rest, units[i].unit))
+                return floor(number * units[i].us + 0.5);
+    return -1;
+}
+
+bool tlc_read_time(const struct tlc_setting *setting, const char *text, void *base, char *why,
+                   size_t bytes)
+{
+    double us = time_us(text);
+    if (us >= 0 && us >= setting->low && us <= setting->high)
+        return store_number(setting, us, base);
     char low[32], high[32];
     tlc_format_time((uint64_t)setting->low, low, sizeof low);
     tlc_format_time((uint64_t)setting->high, high, sizeof high);
     return refuse(why, bytes, "%s '%.64s' is not a time from %s to %s; write for example 50ms",
                   setting->name, text, low, high);
+}
+
+// The times of a list "1ms:150ms"; 0 when it is none, or has too many.
+static size_t read_times(const char *text, uint64_t us[TLC_MOST_RTTS])
+{
+    for (size_t count = 0; count < TLC_MOST_RTTS; count++) {
+        char word[LONGEST_WORD];
+        size_t length = strcspn(text, ":");
+        snprintf(word, sizeof word, "%.*s", (int)(length < LONGEST_WORD ? length : LONGEST_WORD),
+                 text);
+        double time = time_us(word);
+        if (length >= LONGEST_WORD || time < 0 || time > 10e6)
+            return 0;
+        us[count] = (uint64_t)time;
+        for (size_t i = 0; i < count; i++)
+            if (us[i] == us[count])
+                return 0;
+        text += length;
+        if (!*text++)
+            return count + 1;
+    }
+    return 0;
+}
+
+bool tlc_read_times(const struct tlc_setting *setting, const char *text, void *base, char *why,
+                    size_t bytes)
+{
+    uint64_t us[TLC_MOST_RTTS];
+    char names[TLC_MOST_RTTS * 32] = "";
+    if (!strcmp(text, setting->unset))
+        return store_text(setting, NULL, base, why, bytes);
+    size_t count = read_times(text, us), used = 0;
+    if (!count)
+        return refuse(why, bytes,
+                      "%s '%.64s' is no list of up to %d different times up to 10s; write for "
+                      "example 1ms:150ms",
+                      setting->name, text, TLC_MOST_RTTS);
+    for (size_t i = 0; i < count; i++) {
+        char time[32];
+        tlc_format_time(us[i], time, sizeof time);
+        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i ? ":" : "", time);
+    }
+    return store_text(setting, names, base, why, bytes);
+}
+
+size_t tlc_arm_rtts(const struct tlc_arm *arm, uint64_t us[TLC_MOST_RTTS])
+{
+    return arm->rtt ? read_times(arm->rtt, us) : 0;
+}
+
+bool tlc_read_rate(const struct tlc_setting *setting, const char *text, void *base, char *why,
+                   size_t bytes)
+{
+    static const struct {
+        const char *unit;
+        double bits;
+    } units[] = {{"bit", 1}, {"kbit", 1e3}, {"mbit", 1e6}, {"gbit", 1e9}};
+    double number;
+    const char *rest;
+    if (!strcmp(text, "unlimited"))
+        return store_number(setting, 0, base);
+    if (leading_number(text, &number, &rest))
+        for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+            double bits = floor(number * units[i].bits + 0.5);
+            if (!strcmp(rest, units[i].unit) && bits >= 1000 && bits <= setting->high)
+                return store_number(setting, bits, base);
+        }
+    return refuse(why, bytes,
+                  "%s '%.64s' is not a rate from 1kbit to 1000gbit; write for example 10mbit, or "
+                  "unlimited",
+                  setting->name, text);
 }

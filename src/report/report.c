@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/process.h"
+#include "report/connect_time.h"
 #include "report/exporters.h"
 
 static const struct {
@@ -146,6 +147,8 @@ enum tlc_status tlc_report_write(const json_t *result, const char *format, FILE 
                                  struct tlc_error *error)
 {
     char references[PATH_MAX];
+    if (tlc_is_connect_time(result))
+        return tlc_connect_time_write(result, format, to, error);
     struct tlc_report_options options = options_for(to);
     options.references = find_references(references);
     return tlc_report_write_with(result, format, &options, to, error);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/accounting.h"
 #include "report/facts.h"
 #include "report/words.h"
 
@@ -490,6 +491,7 @@ enum tlc_status tlc_sections_write(const struct tlc_report_model *model,
     write_levers(&writer);
     write_control(&writer);
     writer.whole = tlc_facts_write(model, emitter) && writer.whole;
+    writer.whole = tlc_accounting_write(model, emitter) && writer.whole;
     write_published(&writer);
     write_checks(&writer);
     write_environment(&writer);

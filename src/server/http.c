@@ -8,10 +8,11 @@
     {                                                                                              \
         .bytes = (const uint8_t *)(text), .count = sizeof(text) - 1, .close = (ends)               \
     }
-#define HEAD "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 8\r\n"
-#define BODY "tlscost\n"
-#define LAST "Connection: close\r\n"
-#define NONE "Content-Length: 0\r\n"
+#define HEAD    "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 8\r\n"
+#define BODY    "tlscost\n"
+#define LAST    "Connection: close\r\n"
+#define UPGRADE "Upgrade: tlscost"
+#define NONE    "Content-Length: 0\r\n"
 
 static bool starts_with(const uint8_t *bytes, size_t count, const char *word)
 {
@@ -51,7 +52,13 @@ size_t tlc_http_request(const uint8_t *bytes, size_t count, bool full,
     bool last = wants_close(bytes, head);
     bool body =
         has_field(bytes, head, "content-length:") || has_field(bytes, head, "transfer-encoding:");
-    if (starts_with(bytes, head, "GET ") && !body)
+    if (starts_with(bytes, head, "GET ") && !body && has_field(bytes, head, UPGRADE))
+        // RFC 9110, 7.8. The new protocol is HTTP/1.1 under another name, so that what an upgrade
+        // costs its client, a round trip, can be measured.
+        *answer =
+            ANSWER("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\n" UPGRADE "\r\n\r\n",
+                   false);
+    else if (starts_with(bytes, head, "GET ") && !body)
         *answer = last ? ANSWER(HEAD LAST "\r\n" BODY, true) : ANSWER(HEAD "\r\n" BODY, false);
     else if (starts_with(bytes, head, "HEAD ") && !body)
         *answer = last ? ANSWER(HEAD LAST "\r\n", true) : ANSWER(HEAD "\r\n", false);

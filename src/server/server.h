@@ -63,6 +63,10 @@ enum tlc_status tlc_server_fault_parse(const char *text, struct tlc_server_fault
 enum tlc_status tlc_ticket_keys_read(const char *path, struct tlc_ticket_key **keys, size_t *count,
                                      struct tlc_error *error) TLC_CHECKED;
 
+// Has the stack try one handshake of the configuration with itself, in memory, and refuses with the
+// library's words what can never succeed. What cannot be tried passes.
+enum tlc_status tlc_server_trial(const struct tlc_server_options *options,
+                                 struct tlc_error *error) TLC_CHECKED;
 // Serves until a stop message, SIGINT or SIGTERM, or the control peer's end; then closes the
 // listeners, lets open connections end for up to drain_ms and returns. *counters gets the JSON that
 // is printed at exit: {schema, command, stack, address, workers:[{...}], totals:{...},

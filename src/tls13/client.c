@@ -23,8 +23,6 @@ void tlc_tls13_client_free(struct tlc_tls13_client *client)
     tlc_buffer_free(&client->offer.identity);
     tlc_ticket_queue_clear(&client->tickets);
     tlc_key_pair_free(&client->pair);
-    tlc_aead_free(&client->read);
-    tlc_aead_free(&client->write);
     OPENSSL_cleanse(client, sizeof(*client));
     free(client);
 }
@@ -34,8 +32,9 @@ static void reset(struct tlc_tls13_client *client, const struct tlc_tls13_config
 {
     client->config = config;
     client->now_ms = now_ms;
-    memset(&client->now, 0, sizeof(client->now));
-    memset(&client->evidence, 0, sizeof(client->evidence));
+    // The text at the end of both is long, and empty by its first byte.
+    memset(&client->now, 0, offsetof(struct tlc_handshake, failure) + 1);
+    memset(&client->evidence, 0, offsetof(struct tlc_tls13_evidence, alpn) + 1);
     client->evidence.psk_mode = -1;
     client->in.count = client->messages.count = client->out.count = client->data.count = 0;
     client->sent = 0;
@@ -105,7 +104,8 @@ static bool check_header(struct tlc_tls13_client *client, const uint8_t *header)
 {
     size_t most = header[0] == TLC_RECORD_DATA ? TLC_MAX_CIPHERTEXT : TLC_MAX_PLAINTEXT;
     if (header[0] < TLC_RECORD_CCS || header[0] > TLC_RECORD_DATA || header[1] != 3)
-        return tlc_client_fault(client, TLC_ALERT_UNEXPECTED_MESSAGE, "record",
+        return tlc_client_fault(client, TLC_ALERT_UNEXPECTED_MESSAGE,
+                                client->now.read_keys == TLC_KEYS_NONE ? "not-tls" : "record",
                                 "record: this is not TLS");
     if (((size_t)header[3] << 8 | header[4]) > most)
         return tlc_client_fault(client, TLC_ALERT_RECORD_OVERFLOW, "record",

@@ -42,6 +42,7 @@ struct tlc_tls13_options {
                              // HelloRetryRequest
     size_t padding_bytes;    // RFC 7685 padding extension of this many bytes
     unsigned psk_modes; // bit 0 psk_dhe_ke, bit 1 psk_ke; 0: no psk_key_exchange_modes extension
+    bool count_tickets_only; // tickets are read and counted, none is kept to be offered
 };
 
 struct tlc_tls13_config;
@@ -76,11 +77,11 @@ struct tlc_tls13_evidence {
     bool resumed;
     int psk_mode; // -1 not resumed, 0 psk_ke, 1 psk_dhe_ke
     bool signature_verified;
-    char alpn[256];
     uint8_t certificate_sha256[32]; // of the leaf's DER; zero when none was sent
     unsigned chain_count;
     uint32_t server_flight_bytes; // ServerHello through Finished, as records on the wire
     unsigned tickets;             // NewSessionTickets read so far
+    char alpn[256];
 };
 
 // Whether a ticket may still be offered: its lifetime is not over (RFC 8446, 4.6.1).

@@ -148,6 +148,7 @@ static enum tlc_status take_rest(struct tlc_tls13_config *config,
     config->verify_every = options->verify_every;
     config->padding_bytes = options->padding_bytes;
     config->psk_modes = options->psk_modes;
+    config->count_tickets_only = options->count_tickets_only;
     config->certificate_known = options->certificate_sha256 != NULL;
     if (config->certificate_known)
         memcpy(config->certificate_sha256, options->certificate_sha256, 32);
@@ -205,6 +206,8 @@ static void free_runtime(struct tlc_tls13_runtime *runtime, size_t group_count)
     free(runtime->shares);
     tlc_key_maker_free(&runtime->maker);
     tlc_leaf_cache_free(&runtime->leaf);
+    tlc_aead_engine_free(&runtime->opener);
+    tlc_aead_engine_free(&runtime->sealer);
     free(runtime);
 }
 

@@ -3,6 +3,7 @@
 #ifndef TLC_TLS13_CONFIG_H
 #define TLC_TLS13_CONFIG_H
 
+#include "tls13/aead.h"
 #include "tls13/buffer.h"
 #include "tls13/certificate.h"
 #include "tls13/cheap.h"
@@ -25,6 +26,7 @@ struct tlc_tls13_runtime {
     struct tlc_key_maker maker;
     struct tlc_standing_share *shares; // one for each of the configuration's groups
     struct tlc_leaf_cache leaf;
+    struct tlc_aead_engine opener, sealer; // of all clients
     unsigned until_verify; // handshakes left before CertificateVerify is verified again
 };
 
@@ -38,6 +40,7 @@ struct tlc_tls13_config {
     bool server_name;
     unsigned verify_every, psk_modes;
     size_t padding_bytes;
+    bool count_tickets_only;
     bool certificate_known;
     uint8_t certificate_sha256[32];
     struct tlc_buffer alpn;       // ProtocolNameList (RFC 7301, 3.1) without its length

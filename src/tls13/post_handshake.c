@@ -50,7 +50,7 @@ static bool take_ticket(struct tlc_tls13_client *client, struct tlc_reader body)
     if (!tlc_parse_new_session_ticket(body, &message, &fault))
         return tlc_client_fault(client, fault.alert, fault.kind, fault.text);
     client->evidence.tickets++;
-    return keep_ticket(client, &message);
+    return client->config->count_tickets_only || keep_ticket(client, &message);
 }
 
 static bool answer_update(struct tlc_tls13_client *client)

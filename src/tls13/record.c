@@ -15,7 +15,7 @@ bool tlc_read_keys_set(struct tlc_tls13_client *client, enum tlc_keys keys)
                           tlc_hash_bytes(suite->hash));
     tlc_traffic_keys(keys == TLC_KEYS_APPLICATION ? &secret : &client->schedule.server_handshake,
                      suite, key, iv);
-    if (!tlc_aead_set_key(&client->read, suite, false, key, iv))
+    if (!tlc_aead_set_key(&client->read, &client->config->runtime->opener, suite, false, key, iv))
         return tlc_client_crypto_failed(client);
     client->now.read_keys = keys;
     return true;
@@ -31,7 +31,7 @@ bool tlc_write_keys_set(struct tlc_tls13_client *client, enum tlc_keys keys)
                           tlc_hash_bytes(suite->hash));
     tlc_traffic_keys(keys == TLC_KEYS_APPLICATION ? &secret : &client->schedule.client_handshake,
                      suite, key, iv);
-    if (!tlc_aead_set_key(&client->write, suite, true, key, iv))
+    if (!tlc_aead_set_key(&client->write, &client->config->runtime->sealer, suite, true, key, iv))
         return tlc_client_crypto_failed(client);
     client->now.write_keys = keys;
     return true;
@@ -121,34 +121,48 @@ static bool take_data(struct tlc_tls13_client *client, const uint8_t *bytes, siz
     return tlc_buffer_append(kept, bytes, count) || tlc_client_out_of_memory(client);
 }
 
-// Message bytes needed for the first message in the buffer, header included; 0: not known yet.
-static size_t message_bytes(const struct tlc_buffer *messages, size_t at)
+// Bytes of the message that begins at `header`, its own header included; 0: not known yet.
+static size_t message_bytes(const uint8_t *header, size_t count)
 {
-    const uint8_t *header = messages->bytes + at;
-    if (messages->count - at < 4)
+    if (count < 4)
         return 0;
     return 4 + ((size_t)header[1] << 16 | (size_t)header[2] << 8 | header[3]);
 }
 
-// Hands whole messages on and keeps the rest.
-static bool take_messages(struct tlc_tls13_client *client)
+// Hands the whole messages in front of `bytes` on; *used is how many bytes they have.
+static bool take_messages(struct tlc_tls13_client *client, const uint8_t *bytes, size_t count,
+                          size_t *used)
 {
-    struct tlc_buffer *messages = &client->messages;
-    size_t at = 0;
-    for (;;) {
-        size_t need = message_bytes(messages, at), there = messages->count - at;
+    for (*used = 0; client->now.state != TLC_TLS13_STOPPED;) {
+        size_t there = count - *used, need = message_bytes(bytes + *used, there);
         if (need > TLC_MAX_MESSAGE)
             return tlc_client_fault(client, TLC_ALERT_ILLEGAL_PARAMETER, "decode",
                                     "handshake message: longer than 128 KiB");
         if (need == 0 || need > there)
             break;
-        if (!tlc_handshake_message(client, messages->bytes + at, need, need == there))
+        if (!tlc_handshake_message(client, bytes + *used, need, need == there))
             return false;
-        at += need;
-        if (client->now.state == TLC_TLS13_STOPPED)
-            break;
+        *used += need;
     }
-    tlc_buffer_consume(messages, at);
+    return true;
+}
+
+// Messages are read where they lie; only one that goes on in another record is copied.
+static bool take_handshake(struct tlc_tls13_client *client, const uint8_t *bytes, size_t count)
+{
+    struct tlc_buffer *messages = &client->messages;
+    size_t used;
+    if (messages->count == 0) {
+        if (!take_messages(client, bytes, count, &used))
+            return false;
+        return tlc_buffer_append(messages, bytes + used, count - used) ||
+               tlc_client_out_of_memory(client);
+    }
+    if (!tlc_buffer_append(messages, bytes, count))
+        return tlc_client_out_of_memory(client);
+    if (!take_messages(client, messages->bytes, messages->count, &used))
+        return false;
+    tlc_buffer_consume(messages, used);
     return true;
 }
 
@@ -170,9 +184,7 @@ static bool take_plaintext(struct tlc_tls13_client *client, uint8_t type, const 
     if (type != TLC_RECORD_HANDSHAKE)
         return tlc_client_fault(client, TLC_ALERT_UNEXPECTED_MESSAGE, "record",
                                 "record: unknown type");
-    if (!tlc_buffer_append(&client->messages, bytes, count))
-        return tlc_client_out_of_memory(client);
-    return take_messages(client);
+    return take_handshake(client, bytes, count);
 }
 
 // Strips TLSInnerPlaintext's padding (RFC 8446, 5.4).

@@ -6,12 +6,11 @@
 
 extern const struct tlc_workload_kind tlc_workload_network;
 
+// What the stacks of network arms lack (network_check.c).
+enum tlc_status tlc_network_check(const struct tlc_workload_setup *setup,
+                                  struct tlc_error *error) TLC_CHECKED;
 // Whether the arm of the plan asks for this kind.
 bool tlc_is_of_kind(const struct tlc_workload_setup *setup, size_t arm,
                     const struct tlc_workload_kind *kind);
-
-// Refuses arms of the network workload that their stacks cannot serve.
-enum tlc_status tlc_network_check(const struct tlc_workload_setup *setup,
-                                  struct tlc_error *error) TLC_CHECKED;
 
 #endif

@@ -3,48 +3,77 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/message.h"
 #include "base/names.h"
+#include "base/process.h"
 #include "certs/certs.h"
+#include "evidence/checks.h"
 #include "evidence/probe.h"
 #include "generator/generator.h"
+#include "measure/cpu_events.h"
+#include "measure/proc.h"
 #include "stacks/loader.h"
+#include "workload/external.h"
 #include "workload/kinds.h"
 #include "workload/network_accounting.h"
-#include "workload/network_instance.h"
-#include "workload/network_load.h"
+#include "workload/network_generator.h"
+#include "workload/network_server.h"
 #include "workload/network_target.h"
+#include "workload/network_veth.h"
 
-enum { SEATS = 2 };
+enum { SETTLE_MS = 2000, EXTERNAL_SETTLE_MS = 200, SEATS = 2 };
+enum network { LOOPBACK, VETH, VETH_UNSTEERED, NETWORKS };
+
+// What lies between server and client; there when an arm needs it.
+struct path {
+    struct tlc_veth *veth;                      // NULL: loopback
+    struct tlc_arm_generator generators[SEATS]; // the second one only where plans have duets
+};
+
+// A server process and what is known of it: one for each arm, or the baseline's for several.
+struct instance {
+    const struct tlc_arm *arm; // whose configuration it serves
+    struct tlc_arm_server server;
+    unsigned users;        // arms prepared on it
+    uint64_t answered;     // connections it was asked to finish since its start
+    json_t *counters;      // as it told them last
+    json_t *command;       // of a server that is not ours, as it was run
+    struct tlc_tree *tree; // run time of one of ours; open as long as it runs
+    bool dead;
+};
 
 struct network_arm {
     const struct tlc_arm *arm;
     const struct tlc_stack_plugin *plugin;
     char certificates[512]; // folder
-    struct tlc_instance own, *instance;
-    struct tlc_instance
-        *other; // where its slices of a duet run in every second round; NULL: nowhere
+    struct instance own, *instance;
+    struct instance *other; // where its slices of a duet run in every second round; NULL: nowhere
+    struct tlc_external *external;    // a server that is not ours; NULL: `tlscost serve`
+    struct tlc_external own_external; // unless another arm has opened the same one
     struct tlc_sums sums;
     uint64_t server_handshakes; // the server's own count over the arm's slices
     bool prepared;
 };
 
-struct tlc_workload {
-    const struct tlc_workload_setup *setup;
-    struct tlc_load loads[SEATS]; // the second one only where plans have duets
-    struct network_arm *arms;
-    size_t arm_count;
-};
-
 // One arm in a slice: on which server, driven by which generator.
 struct seat {
     struct network_arm *state;
-    struct tlc_instance *instance;
-    struct tlc_load *load;
+    struct instance *instance;
+    struct tlc_arm_generator *generator;
     json_int_t target;
     unsigned concurrency;
-    uint64_t run_ns, served, burnt_ns; // of the server, before the slice
+    uint64_t served, burnt_ns; // of the server, before the slice
     double cost_us;
+    struct tlc_readings before, after;
     struct tlc_counters counters;
+};
+
+struct tlc_workload {
+    const struct tlc_workload_setup *setup;
+    struct path paths[NETWORKS];
+    struct tlc_cpu_events *server_events, *generator_events; // NULL: not permitted
+    struct network_arm *arms;
+    size_t arm_count;
 };
 
 // Makes the certificates of all arms before anything is measured.
@@ -54,26 +83,85 @@ static enum tlc_status make_certificates(struct tlc_workload *workload, struct t
         struct network_arm *state = &workload->arms[i];
         if (!tlc_is_of_kind(workload->setup, i, &tlc_workload_network))
             continue;
-        snprintf(state->certificates, sizeof state->certificates, "%s/certs-%u",
-                 workload->setup->certificate_directory, state->arm->intermediates);
-        struct tlc_certs_options options = {.directory = state->certificates,
-                                            .intermediates = state->arm->intermediates};
-        enum tlc_status status = tlc_certs_make(&options, NULL, error);
+        enum tlc_status status =
+            tlc_arm_certificates(state->arm, workload->setup->certificate_directory,
+                                 state->certificates, sizeof state->certificates, error);
         if (status != TLC_OK)
             return status;
     }
     return TLC_OK;
 }
 
-static enum tlc_status start_generators(struct tlc_workload *workload, struct tlc_error *error)
+static enum network network_of(const struct tlc_arm *arm)
+{
+    return !strcmp(arm->network, "veth")             ? VETH
+           : !strcmp(arm->network, "veth-unsteered") ? VETH_UNSTEERED
+                                                     : LOOPBACK;
+}
+
+static struct path *path_of(struct tlc_workload *workload, const struct network_arm *state)
+{
+    return &workload->paths[network_of(state->arm)];
+}
+
+static enum tlc_status open_path(struct tlc_workload *workload, enum network network,
+                                 struct tlc_error *error)
 {
     const struct tlc_workload_setup *setup = workload->setup;
-    unsigned seats = setup->plan->schedule.duet ? SEATS : 1;
+    struct path *path = &workload->paths[network];
     enum tlc_status status = TLC_OK;
-    for (unsigned i = 0; status == TLC_OK && i < seats; i++)
-        status = tlc_load_start(&setup->generator_cpus, setup->work_directory, i,
-                                &workload->loads[i], error);
+    if (network == VETH)
+        status = tlc_veth_open(&setup->server_cpus, &setup->generator_cpus, &path->veth, error);
+    else if (network == VETH_UNSTEERED)
+        status = tlc_veth_open(NULL, NULL, &path->veth, error);
+    if (status != TLC_OK)
+        return status;
+    char log[600];
+    snprintf(log, sizeof log, "%.500s/generator-%d.log", setup->work_directory, (int)network);
+    const int *namespaces = path->veth ? path->veth->namespaces[TLC_VETH_OF_CLIENT] : NULL;
+    status = tlc_arm_generator_start(&setup->generator_cpus, namespaces, log, &path->generators[0],
+                                     error);
+    if (status != TLC_OK || !setup->plan->schedule.duet)
+        return status;
+    snprintf(log, sizeof log, "%.500s/generator-%d-duet.log", setup->work_directory, (int)network);
+    return tlc_arm_generator_start(&setup->generator_cpus, namespaces, log, &path->generators[1],
+                                   error);
+}
+
+// A network, with a generator in it, for each kind that an arm asks for.
+static enum tlc_status open_paths(struct tlc_workload *workload, struct tlc_error *error)
+{
+    enum tlc_status status = TLC_OK;
+    for (size_t i = 0; status == TLC_OK && i < workload->arm_count; i++) {
+        enum network network = network_of(workload->arms[i].arm);
+        if (tlc_is_of_kind(workload->setup, i, &tlc_workload_network) &&
+            workload->paths[network].generators[0].process.pid <= 0)
+            status = open_path(workload, network, error);
+    }
     return status;
+}
+
+// Fetches and builds what is not ours, before anything is measured and once for all arms.
+static enum tlc_status open_externals(struct tlc_workload *workload, struct tlc_error *error)
+{
+    char log[600];
+    snprintf(log, sizeof log, "%s/build.log", workload->setup->work_directory);
+    for (size_t i = 0; i < workload->arm_count; i++) {
+        struct network_arm *state = &workload->arms[i];
+        if (!state->plugin || !state->arm->server)
+            continue;
+        for (size_t k = 0; k < i && !state->external; k++)
+            if (workload->arms[k].external &&
+                !strcmp(workload->arms[k].arm->server, state->arm->server))
+                state->external = workload->arms[k].external;
+        if (state->external)
+            continue;
+        enum tlc_status status = tlc_external_open(state->arm, log, &state->own_external, error);
+        if (status != TLC_OK)
+            return tlc_fail_prefix(error, "arm '%s'", state->arm->name);
+        state->external = &state->own_external;
+    }
+    return TLC_OK;
 }
 
 static void network_close(struct tlc_workload *workload);
@@ -84,16 +172,15 @@ static void seat_arm(struct tlc_workload *workload, size_t index)
 {
     const struct tlc_plan *plan = workload->setup->plan;
     struct network_arm *state = &workload->arms[index];
-    struct tlc_instance *baseline = &workload->arms[0].own;
+    struct instance *baseline = &workload->arms[0].own;
     bool shares = strcmp(plan->arms[index].instance, "baseline") == 0;
     state->arm = &plan->arms[index];
     state->own.arm = state->arm;
-    state->own.index = index;
     state->own.server.process.control = -1;
     state->instance = shares ? baseline : &state->own;
     if (!plan->schedule.duet || plan->control < 0)
         return;
-    struct tlc_instance *control = &workload->arms[plan->control].own;
+    struct instance *control = &workload->arms[plan->control].own;
     if (shares)
         *state = (struct network_arm){
             .arm = state->arm, .own = state->own, .instance = control, .other = baseline};
@@ -108,8 +195,11 @@ static enum tlc_status network_open(const struct tlc_workload_setup *setup,
     if (!workload)
         return tlc_fail(error, TLC_ENVIRONMENT, "network workload: out of memory");
     workload->setup = setup;
-    for (unsigned i = 0; i < SEATS; i++)
-        workload->loads[i].process.control = -1;
+    for (int i = 0; i < NETWORKS; i++)
+        for (int k = 0; k < SEATS; k++)
+            workload->paths[i].generators[k].process.control = -1;
+    workload->server_events = tlc_cpu_events_open(&setup->server_cpus, NULL);
+    workload->generator_events = tlc_cpu_events_open(&setup->generator_cpus, NULL);
     workload->arm_count = setup->plan->arm_count;
     workload->arms = calloc(workload->arm_count, sizeof *workload->arms);
     enum tlc_status status =
@@ -123,7 +213,9 @@ static enum tlc_status network_open(const struct tlc_workload_setup *setup,
     if (status == TLC_OK)
         status = make_certificates(workload, error);
     if (status == TLC_OK)
-        status = start_generators(workload, error);
+        status = open_externals(workload, error);
+    if (status == TLC_OK)
+        status = open_paths(workload, error);
     if (status != TLC_OK) {
         network_close(workload);
         return status;
@@ -138,25 +230,39 @@ static json_int_t target_id(const struct tlc_workload *workload, size_t arm, boo
     return (json_int_t)(arm + (other ? workload->arm_count : 0));
 }
 
-// Tells every generator of the arm on one of its servers.
+// Tells every generator of the arm's network of the arm on one of its servers.
 static enum tlc_status prepare_target(struct tlc_workload *workload, size_t index, bool other,
                                       const json_t *evidence, struct tlc_error *error)
 {
     struct network_arm *state = &workload->arms[index];
-    const struct tlc_instance *instance = other ? state->other : state->instance;
+    const struct instance *instance = other ? state->other : state->instance;
+    struct path *path = path_of(workload, state);
     struct tlc_target_options target;
     const char *alpn[2];
     enum tlc_status status = tlc_arm_target(state->arm, state->plugin, instance->server.address,
                                             evidence, alpn, &target, error);
-    for (unsigned i = 0; status == TLC_OK && i < SEATS && workload->loads[i].process.pid > 0; i++)
-        status = tlc_load_prepare(&workload->loads[i], target_id(workload, index, other), &target,
-                                  error);
+    for (int i = 0; status == TLC_OK && i < SEATS && path->generators[i].process.pid > 0; i++) {
+        json_t *answer = NULL;
+        json_t *command = json_pack("{s:s, s:I, s:o}", "command", "prepare", "id",
+                                    target_id(workload, index, other), "target",
+                                    tlc_target_options_to_json(&target));
+        status = tlc_arm_generator_ask(&path->generators[i], command, TLC_ANSWER_MARGIN_MS, &answer,
+                                       error);
+        json_decref(answer);
+    }
     return status;
 }
 
-static enum tlc_status probe_arm(struct network_arm *state, json_t **evidence,
-                                 struct tlc_error *error)
+static int make_socket(const void *veth, int domain, int type, int protocol)
 {
+    return tlc_veth_client_socket(veth, domain, type, protocol);
+}
+
+static enum tlc_status probe_arm(struct tlc_workload *workload, struct network_arm *state,
+                                 json_t **evidence, struct tlc_error *error)
+{
+    const struct tlc_veth *veth = path_of(workload, state)->veth;
+    const struct tlc_socket_maker inside = {make_socket, veth};
     struct tlc_certs_pair pair = {0};
     uint16_t groups[TLC_ARM_GROUPS], cipher;
     size_t group_count;
@@ -178,10 +284,39 @@ static enum tlc_status probe_arm(struct network_arm *state, json_t **evidence,
         .server_name = "localhost",
         .alpn = state->arm->alpn ? alpn : NULL,
         .trust_pem = pair.ca_pem,
+        .socket = veth ? &inside : NULL,
         .tickets_awaited = state->arm->tickets > 0 ? (unsigned)state->arm->tickets : 0,
     };
     status = tlc_probe(&options, evidence, error);
     tlc_certs_pair_free(&pair);
+    return status;
+}
+
+static uint64_t total_of(const json_t *counters, const char *what)
+{
+    return (uint64_t)json_integer_value(json_object_get(json_object_get(counters, "totals"), what));
+}
+
+static enum tlc_status begin_load(struct seat *seat, uint64_t duration_us, uint64_t count,
+                                  struct tlc_error *error)
+{
+    return tlc_arm_generator_tell(
+        seat->generator,
+        json_pack("{s:s, s:I, s:I, s:I, s:i, s:b}", "command", "slice", "id", seat->target,
+                  "duration_us", (json_int_t)duration_us, "count", (json_int_t)count, "concurrency",
+                  (int)seat->concurrency, "keep_latencies", 1),
+        error);
+}
+
+static enum tlc_status end_load(struct seat *seat, uint64_t duration_us, struct tlc_error *error)
+{
+    json_t *answer = NULL;
+    int timeout_ms = (int)(duration_us / 1000) + TLC_ANSWER_MARGIN_MS;
+    enum tlc_status status = tlc_arm_generator_hear(seat->generator, timeout_ms, &answer, error);
+    if (status == TLC_OK)
+        status =
+            tlc_counters_from_json(json_object_get(answer, "counters"), &seat->counters, error);
+    json_decref(answer);
     return status;
 }
 
@@ -193,6 +328,24 @@ static uint64_t errors_of(const json_t *errors)
     json_object_foreach((json_t *)(uintptr_t)errors, kind, count) sum +=
         (uint64_t)json_integer_value(count);
     return sum;
+}
+
+// Waits until the server has finished what it was asked to; one that cannot answer is dead.
+static void settle(const struct network_arm *state, struct instance *instance)
+{
+    if (state->external) {
+        tlc_external_settle(instance->server.process.pid, EXTERNAL_SETTLE_MS);
+        return;
+    }
+    json_t *counters = NULL;
+    struct tlc_error why;
+    if (tlc_arm_server_settle(&instance->server, instance->answered, SETTLE_MS, &counters, &why) !=
+        TLC_OK) {
+        instance->dead = true;
+        return;
+    }
+    json_decref(instance->counters);
+    instance->counters = counters;
 }
 
 static void fill_slice(const struct tlc_counters *counters, double cost_us, double burnt_us,
@@ -215,20 +368,36 @@ static void fill_slice(const struct tlc_counters *counters, double cost_us, doub
     };
 }
 
+// Tells the server what it burns in each handshake of the slice that follows. Every slice begins
+// with it, so that no server is met colder than another.
 static enum tlc_status wake_seat(struct seat *seat, struct tlc_error *error)
 {
+    struct instance *instance = seat->instance;
     const struct tlc_arm *arm = seat->state->arm;
-    enum tlc_status status = tlc_instance_wake(seat->instance, arm->burn_us, error);
-    if (status != TLC_OK)
-        tlc_fail_prefix(error, "arm '%s'", arm->name);
-    return status;
+    struct tlc_error why;
+    if (!instance->dead && !seat->state->external &&
+        tlc_arm_server_burn(&instance->server, arm->burn_us, &why) != TLC_OK)
+        instance->dead = true;
+    if (instance->dead)
+        return tlc_fail(error, TLC_REFUSED, "arm '%s': its server has ended", arm->name);
+    seat->served = total_of(instance->counters, "handshakes");
+    seat->burnt_ns = total_of(instance->counters, "burnt_ns");
+    return TLC_OK;
 }
 
-static void begin_seat(struct seat *seat)
+static enum tlc_status read_seat(struct tlc_workload *workload, const struct seat *seat,
+                                 struct tlc_readings *readings, struct tlc_error *error)
 {
-    seat->served = tlc_instance_count(seat->instance, "handshakes");
-    seat->burnt_ns = tlc_instance_count(seat->instance, "burnt_ns");
-    seat->run_ns = tlc_tree_read_ns(seat->instance->tree, NULL);
+    const struct tlc_observed observed = {
+        .server = seat->instance->server.process.pid,
+        .tree = seat->instance->tree,
+        .apart = path_of(workload, seat->state)->veth,
+        .server_cpus = &workload->setup->server_cpus,
+        .generator_cpus = &workload->setup->generator_cpus,
+        .server_events = workload->server_events,
+        .generator_events = workload->generator_events,
+    };
+    return tlc_take_readings(&observed, readings, error);
 }
 
 // All seats at once. One that was begun is waited for even when another one fails.
@@ -238,13 +407,12 @@ static enum tlc_status drive(struct seat *seats, size_t count, uint64_t duration
     enum tlc_status status = TLC_OK;
     size_t begun = 0;
     for (; status == TLC_OK && begun < count; begun++)
-        status = tlc_load_begin(seats[begun].load, seats[begun].target, duration_us, asked,
-                                seats[begun].concurrency, error);
+        status = begin_load(&seats[begun], duration_us, asked, error);
     if (status != TLC_OK)
         begun--;
     for (size_t i = 0; i < begun; i++) {
         struct tlc_error why;
-        enum tlc_status ended = tlc_load_end(seats[i].load, duration_us, &seats[i].counters, &why);
+        enum tlc_status ended = end_load(&seats[i], duration_us, &why);
         seats[i].instance->answered += seats[i].counters.started;
         if (status == TLC_OK && ended != TLC_OK) {
             *error = why;
@@ -254,33 +422,33 @@ static enum tlc_status drive(struct seat *seats, size_t count, uint64_t duration
     return status;
 }
 
-static void end_seat(struct seat *seat)
+static void charge_seat(struct seat *seat)
 {
-    tlc_instance_settle(seat->instance);
-    uint64_t run_ns = tlc_tree_read_ns(seat->instance->tree, NULL);
-    seat->cost_us = seat->instance->dead ? 0 : (double)(run_ns - seat->run_ns) / 1000;
+    struct instance *instance = seat->instance;
+    instance->dead = instance->dead || seat->after.server_ns < seat->before.server_ns;
+    seat->cost_us =
+        instance->dead ? 0 : (double)(seat->after.server_ns - seat->before.server_ns) / 1000;
 }
 
 static void fill_seats(const struct tlc_workload *workload, struct seat *seats, size_t count,
-                       const struct tlc_readings *before, const struct tlc_readings *after,
                        struct tlc_slice *slices)
 {
     double together_us = 0;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        charge_seat(&seats[i]);
         together_us += seats[i].cost_us;
+    }
     for (size_t i = 0; i < count; i++) {
         struct seat *seat = &seats[i];
         struct network_arm *state = seat->state;
-        const struct tlc_instance *instance = seat->instance;
-        double share = tlc_cpu_share(seat->cost_us, together_us, state->arm->workers,
-                                     (unsigned)CPU_COUNT(&workload->setup->server_cpus));
-        seat->counters.span_s *= share;
-        tlc_sums_add(&state->sums, before, after, seat->cost_us, together_us,
+        const json_t *counters = seat->instance->counters;
+        seat->counters.span_s *= tlc_cpu_share(seat->cost_us, together_us, state->arm->workers,
+                                               (unsigned)CPU_COUNT(&workload->setup->server_cpus));
+        tlc_sums_add(&state->sums, &seat->before, &seat->after, seat->cost_us, together_us,
                      seat->counters.span_s);
-        state->server_handshakes += tlc_instance_count(instance, "handshakes") - seat->served;
+        state->server_handshakes += total_of(counters, "handshakes") - seat->served;
         fill_slice(&seat->counters, seat->cost_us,
-                   (double)(tlc_instance_count(instance, "burnt_ns") - seat->burnt_ns) / 1000,
-                   &slices[i]);
+                   (double)(total_of(counters, "burnt_ns") - seat->burnt_ns) / 1000, &slices[i]);
     }
 }
 
@@ -289,24 +457,19 @@ static enum tlc_status run_seats(struct tlc_workload *workload, struct seat *sea
                                  uint64_t duration_us, uint64_t asked, struct tlc_slice *slices,
                                  struct tlc_error *error)
 {
-    const struct tlc_workload_setup *setup = workload->setup;
-    struct tlc_readings before, after;
     enum tlc_status status = TLC_OK;
     for (size_t i = 0; status == TLC_OK && i < count; i++)
         status = wake_seat(&seats[i], error);
     for (size_t i = 0; status == TLC_OK && i < count; i++)
-        begin_seat(&seats[i]);
-    if (status == TLC_OK)
-        status = tlc_take_readings(&setup->server_cpus, &setup->generator_cpus, &before, error);
+        status = read_seat(workload, &seats[i], &seats[i].before, error);
     if (status == TLC_OK)
         status = drive(seats, count, duration_us, asked, error);
-    if (status == TLC_OK) {
-        for (size_t i = 0; i < count; i++)
-            end_seat(&seats[i]);
-        status = tlc_take_readings(&setup->server_cpus, &setup->generator_cpus, &after, error);
-    }
+    for (size_t i = 0; status == TLC_OK && i < count; i++)
+        settle(seats[i].state, seats[i].instance);
+    for (size_t i = 0; status == TLC_OK && i < count; i++)
+        status = read_seat(workload, &seats[i], &seats[i].after, error);
     if (status == TLC_OK)
-        fill_seats(workload, seats, count, &before, &after, slices);
+        fill_seats(workload, seats, count, slices);
     for (size_t i = 0; i < count; i++)
         tlc_counters_free(&seats[i].counters);
     return status;
@@ -318,7 +481,7 @@ static struct seat seat_of(struct tlc_workload *workload, size_t arm, bool other
     struct network_arm *state = &workload->arms[arm];
     return (struct seat){.state = state,
                          .instance = other ? state->other : state->instance,
-                         .load = &workload->loads[load],
+                         .generator = &path_of(workload, state)->generators[load],
                          .target = target_id(workload, arm, other),
                          .concurrency = concurrency};
 }
@@ -363,13 +526,44 @@ static enum tlc_status warm_up(struct tlc_workload *workload, size_t arm, struct
 {
     struct network_arm *state = &workload->arms[arm];
     struct tlc_slice slice = {0};
+    uint64_t duration_us = state->arm->warm_up_us ? state->arm->warm_up_us
+                                                  : workload->setup->plan->schedule.warm_up_us;
     enum tlc_status status =
-        network_slice(workload, arm, workload->setup->plan->schedule.warm_up_us, 0,
-                      state->arm->concurrency, &slice, error);
+        network_slice(workload, arm, duration_us, 0, state->arm->concurrency, &slice, error);
     tlc_slice_clear(&slice);
     state->sums = (struct tlc_sums){0};
     state->server_handshakes = 0;
     return status;
+}
+
+static void leave_instance(struct instance *instance)
+{
+    if (!instance || (instance->users && --instance->users))
+        return;
+    tlc_arm_server_stop(&instance->server);
+    tlc_tree_close(instance->tree);
+    instance->tree = NULL;
+    json_decref(instance->counters);
+    json_decref(instance->command);
+    instance->counters = instance->command = NULL;
+    instance->server.address[0] = '\0';
+}
+
+static void release_target(struct tlc_workload *workload, size_t arm, bool other)
+{
+    struct network_arm *state = &workload->arms[arm];
+    struct path *path = path_of(workload, state);
+    for (int i = 0; i < SEATS && state->instance->server.address[0]; i++) {
+        json_t *answer = NULL;
+        struct tlc_error ignored;
+        json_t *command =
+            json_pack("{s:s, s:I}", "command", "release", "id", target_id(workload, arm, other));
+        if (path->generators[i].process.pid <= 0)
+            json_decref(command);
+        else if (tlc_arm_generator_ask(&path->generators[i], command, TLC_ANSWER_MARGIN_MS, &answer,
+                                       &ignored) == TLC_OK)
+            json_decref(answer);
+    }
 }
 
 static void network_release(struct tlc_workload *workload, size_t arm)
@@ -378,31 +572,66 @@ static void network_release(struct tlc_workload *workload, size_t arm)
     if (!state->prepared)
         return;
     state->prepared = false;
-    for (unsigned i = 0; i < SEATS && state->instance->server.address[0]; i++) {
-        tlc_load_release(&workload->loads[i], target_id(workload, arm, false));
-        if (state->other)
-            tlc_load_release(&workload->loads[i], target_id(workload, arm, true));
-    }
-    tlc_instance_leave(state->instance);
-    tlc_instance_leave(state->other);
+    release_target(workload, arm, false);
+    if (state->other)
+        release_target(workload, arm, true);
+    leave_instance(state->other);
+    leave_instance(state->instance);
 }
 
-static enum tlc_status join(struct tlc_workload *workload, struct tlc_instance *instance,
-                            struct tlc_error *error)
+static enum tlc_status start_external(struct tlc_workload *workload, struct network_arm *state,
+                                      size_t host, const char *log, struct tlc_error *error)
 {
-    return tlc_instance_join(instance, workload->arms[instance->index].certificates,
-                             &workload->setup->server_cpus, workload->setup->work_directory, error);
+    char work[600];
+    struct instance *instance = state->instance;
+    snprintf(work, sizeof work, "%s/server-%zu", workload->setup->work_directory, host);
+    const struct tlc_external_run run = {.arm = instance->arm,
+                                         .external = state->external,
+                                         .certificates = workload->arms[host].certificates,
+                                         .work = work,
+                                         .log = log,
+                                         .cpus = &workload->setup->server_cpus};
+    return tlc_external_start(&run, &instance->server.process, instance->server.address,
+                              sizeof instance->server.address, &instance->command, error);
+}
+
+// Starts the arm's server unless another arm runs on it already.
+static enum tlc_status join_instance(struct tlc_workload *workload, struct network_arm *state,
+                                     struct instance *instance, struct tlc_error *error)
+{
+    char log[600];
+    size_t host = 0;
+    if (instance->users++)
+        return TLC_OK;
+    while (&workload->arms[host].own != instance)
+        host++;
+    snprintf(log, sizeof log, "%s/server-%zu.log", workload->setup->work_directory, host);
+    instance->answered = 0;
+    instance->dead = false;
+    if (state->external)
+        return start_external(workload, state, host, log, error);
+    const struct tlc_veth *veth = workload->paths[network_of(instance->arm)].veth;
+    struct tlc_arm_place place = {
+        .cpus = &workload->setup->server_cpus,
+        .namespaces = veth ? veth->namespaces[TLC_VETH_OF_SERVER] : NULL,
+        .listen = veth ? TLC_VETH_SERVER ":0" : "127.0.0.1:0",
+    };
+    enum tlc_status status = tlc_arm_server_start(instance->arm, workload->arms[host].certificates,
+                                                  &place, log, &instance->server, error);
+    if (status == TLC_OK)
+        instance->tree = tlc_tree_open(instance->server.process.pid);
+    return status;
 }
 
 static enum tlc_status join_instances(struct tlc_workload *workload, struct network_arm *state,
                                       struct tlc_error *error)
 {
     state->prepared = true;
-    enum tlc_status status = join(workload, state->instance, error);
+    enum tlc_status status = join_instance(workload, state, state->instance, error);
     if (!state->other)
         return status;
     if (status == TLC_OK)
-        return join(workload, state->other, error);
+        return join_instance(workload, state, state->other, error);
     state->other->users++; // which leaving it takes back
     return status;
 }
@@ -416,10 +645,10 @@ static enum tlc_status network_prepare(struct tlc_workload *workload, size_t arm
     enum tlc_status status = join_instances(workload, state, error);
     bool started = status == TLC_OK;
     if (status == TLC_OK)
-        status = probe_arm(state, evidence, error);
+        status = probe_arm(workload, state, evidence, error);
     if (status == TLC_OK) {
         state->instance->answered++; // the probe's own handshake
-        tlc_instance_settle(state->instance);
+        settle(state, state->instance);
         status = prepare_target(workload, arm, false, *evidence, error);
     }
     if (status == TLC_OK && state->other)
@@ -442,15 +671,22 @@ static enum tlc_status network_stay(struct tlc_workload *workload, size_t arm,
                                     struct tlc_stay *stay, struct tlc_error *error)
 {
     struct network_arm *state = &workload->arms[arm];
-    struct tlc_instance *instance = state->instance;
+    struct instance *instance = state->instance;
     (void)error;
     if (!instance->dead && !tlc_process_alive(&instance->server.process, NULL))
         instance->dead = true;
     tlc_sums_stay(&state->sums, state->arm->workers, stay);
     stay->server_handshakes = state->server_handshakes;
-    stay->server_counts = true;
+    stay->server_counts = !state->external;
     stay->server_alive = !instance->dead;
-    json_object_set(stay->detail, "server_counters", instance->counters);
+    if (instance->counters)
+        json_object_set(stay->detail, "server_counters", instance->counters);
+    if (state->external)
+        json_object_set_new(stay->detail, "server",
+                            json_pack("{s:s, s:s, s:s, s:O?}", "name",
+                                      state->external->server->name, "about",
+                                      state->external->server->about, "version",
+                                      state->external->version, "run", instance->command));
     json_object_set_new(
         stay->detail, "memory_bytes",
         json_integer((json_int_t)tlc_tree_memory_bytes(instance->server.process.pid)));
@@ -463,8 +699,15 @@ static void network_close(struct tlc_workload *workload)
         return;
     for (size_t i = 0; workload->arms && i < workload->arm_count; i++)
         network_release(workload, i);
-    for (unsigned i = 0; i < SEATS; i++)
-        tlc_load_stop(&workload->loads[i]);
+    for (int i = 0; i < NETWORKS; i++) {
+        for (int k = 0; k < SEATS; k++)
+            tlc_arm_generator_stop(&workload->paths[i].generators[k]);
+        tlc_veth_close(workload->paths[i].veth);
+    }
+    tlc_cpu_events_close(workload->server_events);
+    tlc_cpu_events_close(workload->generator_events);
+    for (size_t i = 0; workload->arms && i < workload->arm_count; i++)
+        tlc_external_close(&workload->arms[i].own_external);
     free(workload->arms);
     free(workload);
 }

@@ -3,20 +3,40 @@
 #define TLC_WORKLOAD_NETWORK_ACCOUNTING_H
 
 #include <sched.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 #include "base/error.h"
+#include "measure/cpu_events.h"
 #include "measure/proc.h"
+#include "measure/softirq.h"
 #include "workload/workload.h"
+
+// What is looked at: a server and the CPU sets.
+struct tlc_observed {
+    pid_t server;
+    struct tlc_tree *tree; // its run time, kept open; NULL: looked up by its pid
+    bool apart;            // the server lives in a network namespace of its own
+    const cpu_set_t *server_cpus, *generator_cpus;
+    const struct tlc_cpu_events *server_events, *generator_events; // NULL: not counted
+};
+
+// One set of CPUs.
+struct tlc_set_reading {
+    struct tlc_cpu_times times;
+    struct tlc_softirqs softirqs;
+    struct tlc_cpu_event_sums events;
+};
 
 // What the machine showed at one moment, for differences over a slice.
 struct tlc_readings {
-    struct tlc_cpu_times server, generator;
+    struct tlc_set_reading server, generator;
     struct tlc_tcp_counters tcp;
+    uint64_t server_ns; // run time of the server's process tree
 };
 
-enum tlc_status tlc_take_readings(const cpu_set_t *server_cpus, const cpu_set_t *generator_cpus,
+enum tlc_status tlc_take_readings(const struct tlc_observed *observed,
                                   struct tlc_readings *readings,
                                   struct tlc_error *error) TLC_CHECKED;
 
@@ -25,7 +45,7 @@ struct tlc_sums {
     double cost_us, span_s;
     double together_us; // cost of all arms of the same slices
     uint64_t started;   // handshakes the generator began
-    struct tlc_cpu_times server, generator;
+    struct tlc_set_reading server, generator;
     uint64_t listen_overflows, listen_drops;
     unsigned slices;
 };

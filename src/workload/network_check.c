@@ -1,8 +1,10 @@
-// Whether the stacks can serve what the arms of the network workload ask for.
+// Arms that cannot run are refused by what their stack supports, before anything is started.
+#include <stdio.h>
 #include <string.h>
 
 #include "base/names.h"
 #include "stacks/loader.h"
+#include "workload/external.h"
 #include "workload/kinds.h"
 #include "workload/network_target.h"
 
@@ -52,6 +54,8 @@ static enum tlc_status check_arm(const struct tlc_arm *arm, struct tlc_error *er
                          error);
     if (status == TLC_OK && !strcmp(arm->resumption, "session-id"))
         status = require(arm, plugin, TLC_FEATURE_TICKETS, TLC_TICKETS_STATEFUL, error);
+    if (status == TLC_OK && arm->server)
+        status = tlc_external_check(arm, error);
     return status;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/message.h"
+#include "certs/certs.h"
 
 enum { START_MS = 20000, STOP_MS = 2000, ANSWER_MS = 2000, MAX_ARGUMENTS = 64 };
 
@@ -42,12 +43,12 @@ static void add_words(struct arguments *to, const char *words)
         to->list[to->count++] = word;
 }
 
-static void serve_arguments(const struct tlc_arm *arm, const char *certificates,
+static void serve_arguments(const struct tlc_arm *arm, const char *certificates, const char *listen,
                             struct arguments *to)
 {
     add(to, tlc_program_path(), "serve");
     add(to, "--control", NULL);
-    add(to, "--listen", "127.0.0.1:0");
+    add(to, "--listen", listen);
     add(to, "--certs", certificates);
     add(to, "--cert", arm->certificate);
     add(to, "--stack", arm->stack);
@@ -89,6 +90,21 @@ void tlc_log_tail(const char *log, char *text, size_t capacity)
             *at = ' ';
 }
 
+enum tlc_status tlc_arm_certificates(const struct tlc_arm *arm, const char *directory, char *path,
+                                     size_t capacity, struct tlc_error *error)
+{
+    bool leaf = !strcmp(arm->authority, "leaf");
+    const char *const names[] = {arm->certificate, NULL};
+    struct tlc_certs_options options = {.directory = path, .intermediates = arm->intermediates};
+    snprintf(path, capacity, "%s/certs-%u%s%s", directory, arm->intermediates, leaf ? "-" : "",
+             leaf ? arm->certificate : "");
+    if (leaf) {
+        options.names = names;
+        options.authority = arm->certificate;
+    }
+    return tlc_certs_make(&options, NULL, error);
+}
+
 static enum tlc_status start_failed(struct tlc_arm_server *server, const struct tlc_arm *arm,
                                     const char *log, struct tlc_error *error)
 {
@@ -100,13 +116,16 @@ static enum tlc_status start_failed(struct tlc_arm_server *server, const struct 
 }
 
 enum tlc_status tlc_arm_server_start(const struct tlc_arm *arm, const char *certificates,
-                                     const cpu_set_t *cpus, const char *log,
+                                     const struct tlc_arm_place *place, const char *log,
                                      struct tlc_arm_server *server, struct tlc_error *error)
 {
     struct arguments arguments = {0};
-    serve_arguments(arm, certificates, &arguments);
-    struct tlc_process_options options = {
-        .arguments = arguments.list, .cpus = cpus, .control = true, .log = log};
+    serve_arguments(arm, certificates, place->listen, &arguments);
+    struct tlc_process_options options = {.arguments = arguments.list,
+                                          .cpus = place->cpus,
+                                          .namespaces = place->namespaces,
+                                          .control = true,
+                                          .log = log};
     remove(log);
     server->address[0] = '\0';
     enum tlc_status status = tlc_process_start(&options, &server->process, error);

@@ -1,5 +1,4 @@
-// The server process of an arm: its command line, start, control messages and end; private to the
-// room.
+// The server process of an arm: its certificates, command line, start, control messages and end.
 #ifndef TLC_WORKLOAD_NETWORK_SERVER_H
 #define TLC_WORKLOAD_NETWORK_SERVER_H
 
@@ -15,9 +14,20 @@ struct tlc_arm_server {
     char address[128];
 };
 
+// Where a server runs: its CPUs, its namespaces (as in tlc_process_options) and its address.
+struct tlc_arm_place {
+    const cpu_set_t *cpus;
+    const int *namespaces;
+    const char *listen; // "127.0.0.1:0"
+};
+
+// Makes what is missing of the arm's certificates in a folder below `directory`; *path gets it.
+// Arms that differ in intermediates or authority have folders of their own.
+enum tlc_status tlc_arm_certificates(const struct tlc_arm *arm, const char *directory, char *path,
+                                     size_t capacity, struct tlc_error *error) TLC_CHECKED;
 // Starts `tlscost serve` for the arm and waits until it listens. `log` takes what it prints.
 enum tlc_status tlc_arm_server_start(const struct tlc_arm *arm, const char *certificates,
-                                     const cpu_set_t *cpus, const char *log,
+                                     const struct tlc_arm_place *place, const char *log,
                                      struct tlc_arm_server *server,
                                      struct tlc_error *error) TLC_CHECKED;
 // Waits until no connection is open and at least `handshakes` were finished or failed since its

@@ -6,3 +6,7 @@ if(COMMAND tlc_e2e_test)
     # The first run may fetch Go and build its library.
     set_tests_properties(e2e/interop-go PROPERTIES TIMEOUT 1200)
 endif()
+if(COMMAND tlc_e2e_test)
+    tlc_e2e_test(servers)
+    set_tests_properties(e2e/servers PROPERTIES TIMEOUT 1200)
+endif()

@@ -145,6 +145,15 @@ every_cell_of_go_server() { # engine, groups
     done
 }
 
+@test "the Go server takes a ClientHello in pieces" {
+    for group in X25519 X25519MLKEM768; do
+        start_go_server ecdsa-p256 "$group"
+        split_as_asked "$group" P-256 --tickets 1
+        note "load lean, ClientHello in pieces" "Go server" ecdsa-p256 "$group" "$(load_said)"
+        stop_go_server_with $((6 * handshakes)) $((3 * handshakes))
+    done
+}
+
 @test "the full engine answers the HelloRetryRequest of the Go server" {
     start_go_server ecdsa-p256 P-384
     load_as_asked full P-384 "$handshakes" --groups X25519:P-384 --allow-hello-retry --tickets 1
@@ -152,11 +161,11 @@ every_cell_of_go_server() { # engine, groups
 }
 
 @test "load counts the tickets of the Go server" {
-    start_go_server ecdsa-p256 X25519 -tickets=true
+    start_go_server ecdsa-p256 X25519 -tickets=1
     load_as_asked lean X25519 0
     jq -e '.tickets == .handshakes' "$client_output"
     stop_server
-    start_go_server ecdsa-p256 X25519 -tickets=false
+    start_go_server ecdsa-p256 X25519 -tickets=0
     load_as_asked lean X25519 0
     jq -e '.tickets == 0' "$client_output"
 }

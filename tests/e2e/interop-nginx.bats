@@ -91,6 +91,24 @@ retried_by_nginx() { # groups
     retried_by_nginx "$lean_groups"
 }
 
+split_for_nginx() { # groups
+    local group
+    for group in $1; do
+        start_nginx ecdsa-p256 "$group"
+        split_as_asked "$group" P-256
+        note "load lean, ClientHello in pieces" "nginx $(nginx_version)" ecdsa-p256 "$group" "$(load_said)"
+        stop_server
+    done
+}
+
+@test "nginx 1.26 takes a ClientHello in pieces" {
+    split_for_nginx "X25519 X25519MLKEM768"
+}
+
+@test "nginx 1.22 takes a ClientHello in pieces" {
+    split_for_nginx X25519
+}
+
 @test "load counts the tickets of nginx 1.26" {
     local tickets
     for tickets in 0 1 3; do

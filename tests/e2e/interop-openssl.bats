@@ -167,6 +167,16 @@ retried_by_s_client() {
     done
 }
 
+@test "s_server takes a ClientHello in pieces" {
+    need_openssl35
+    for group in X25519 X25519MLKEM768; do
+        start_s_server "$OPENSSL35" ecdsa-p256 "$group"
+        split_as_asked "$group" P-256
+        note "load lean, ClientHello in pieces" "$("$OPENSSL35" version | cut -d ' ' -f 1,2) s_server" ecdsa-p256 "$group" "$(load_said)"
+        stop_server
+    done
+}
+
 @test "the full engine answers the HelloRetryRequest of s_server, where it may be" {
     start_s_server openssl ecdsa-p256 P-384
     load_as_asked full P-384 "$handshakes" --groups X25519:P-384 --allow-hello-retry

@@ -168,6 +168,17 @@ resumed_as_asked() { # engine, group
         { echo "load $1 --resume 1" && cat "$BATS_TEST_TMPDIR/load.err" "$client_output" && false; }
 }
 
+# The same with a ClientHello that reaches the server in pieces: cut within the record's header, within
+# the message, and byte by byte, that of a HelloRetryRequest to come as well.
+split_as_asked() { # group, another one, more options of load
+    local group=$1 other=$2 how
+    shift 2
+    for how in at:3 at:120 1; do
+        load_as_asked lean "$group" 0 --split "$how" "$@"
+        load_as_asked lean "$group" "$handshakes" --groups "$group:$other" --wrong-share-first --split "$how" "$@"
+    done
+}
+
 # What `load` printed, for the log.
 load_said() {
     jq -c '[.handshakes, .negotiated.version, .negotiated.cipher, .negotiated.group,

@@ -136,6 +136,40 @@ holds() { # a jq condition on the last document
     load --cert-sha256 "${hash//[0-9a-f]/0}" --tickets 0 --count 10 --concurrency 2 "$address"
     [ "$code" -eq 3 ]
     holds '.handshakes == 0 and .errors.certificate == 10'
+    # The handshake that counts tickets comes to the same end.
+    run "$TLSCOST" load --cert-sha256 "${hash//[0-9a-f]/0}" --count 10 "$address"
+    [ "$status" -eq 3 ] && [[ "$output" == *": certificate"*"hint:"*"--cert-sha256"* ]] || { echo "$output"; false; }
+}
+
+@test "a refused client certificate, and one that is missing, are named" {
+    "$TLSCOST" certs "$BATS_TEST_TMPDIR/other" >/dev/null
+    other="--client-cert $BATS_TEST_TMPDIR/other/ecdsa-p256.pem --client-key $BATS_TEST_TMPDIR/other/ecdsa-p256.key"
+    serve --client-auth require --min-version 1.2
+    for words in "" "--engine full" "--engine full $other" "--engine full --version 1.2 $other"; do
+        # shellcheck disable=SC2086 # words on purpose
+        run "$TLSCOST" load --count 3 --concurrency 1 $words "$address"
+        echo "$words: $status: $output"
+        [ "$status" -eq 3 ] && [[ "$output" == *alert*"hint: the server "*"client certificate"* ]]
+    done
+}
+
+@test "an answer that is not TLS, and a path that is no socket, are named" {
+    port=$((20000 + RANDOM % 10000))
+    perl -MIO::Socket::INET -e 'my $l = IO::Socket::INET->new(Listen => 9, ReuseAddr => 1, LocalAddr => $ARGV[0])
+        or die; print "listening\n"; STDOUT->flush; while (my $c = $l->accept) { print $c "SSH-2.0-nothing\r\n"; push @open, $c }' \
+        "127.0.0.1:$port" >"$BATS_TEST_TMPDIR/ssh" 3>&- &
+    servers+=("$!")
+    until grep -q listening "$BATS_TEST_TMPDIR/ssh"; do kill -0 "${servers[0]}"; done
+    for words in "" "--engine full" "--tickets 0"; do
+        # shellcheck disable=SC2086 # words on purpose
+        run "$TLSCOST" load --count 3 --concurrency 1 $words "127.0.0.1:$port"
+        echo "$words: $status: $output"
+        [ "$status" -eq 3 ] && [[ "$output" == *"does not speak TLS"* ]]
+    done
+    run "$TLSCOST" load --count 1 "unix:$BATS_TEST_TMPDIR/ssh"
+    [ "$status" -eq 1 ] && [[ "$output" == *"not a socket"* ]]
+    run "$TLSCOST" load --count 1 "unix:$BATS_TEST_TMPDIR/none"
+    [ "$status" -eq 2 ] && [[ "$output" == *"no server listens at this path"* ]]
 }
 
 @test "a HelloRetryRequest is a mismatch unless it was asked for" {
@@ -220,11 +254,56 @@ holds() { # a jq condition on the last document
     done
 }
 
+# A client that took its session with the server's Finished would have none to offer.
 @test "tickets are waited for: they come after Finished, in reads of their own" {
     openssl_server -num_tickets 1
+    for engine in lean full; do
+        for loop in epoll auto; do
+            load --engine "$engine" --loop "$loop" --resume 1 --count 30 --concurrency 1 "$address"
+            [ "$code" -eq 0 ] || { cat "$json.err"; false; }
+            holds '.resumed == 30 and .offered == 30 and .tickets == 30'
+        done
+    done
+}
+
+@test "a server that takes each ticket once is resumed with in every handshake" {
+    # With early data allowed, OpenSSL guards against replay: a ticket is good for one connection.
+    openssl_server -early_data -num_tickets 2
+    session="$BATS_TEST_TMPDIR/session"
+    for words in "-sess_out $session" "-sess_in $session" "-sess_in $session"; do
+        # shellcheck disable=SC2086 # two words on purpose
+        { echo hello; sleep 1; } | openssl s_client -connect "$address" $words >"$BATS_TEST_TMPDIR/client" 2>&1
+        grep -oE '^(New|Reused), TLSv1.3' "$BATS_TEST_TMPDIR/client" | head -n 1
+    done | tee "$BATS_TEST_TMPDIR/words"
+    [ "$(paste -s -d ' ' "$BATS_TEST_TMPDIR/words")" = "New, TLSv1.3 Reused, TLSv1.3 New, TLSv1.3" ]
     load --resume 1 --count 30 --concurrency 1 "$address"
     [ "$code" -eq 0 ] || { cat "$json.err"; false; }
-    holds '.resumed == 30 and .tickets == 30'
+    holds '.resumed == 30 and .offered == 30 and .handshakes == 30'
+}
+
+@test "a ticket is not offered once its lifetime is over" {
+    "$TLSCOST" serve --help | grep -q -- --ticket-lifetime || skip "serve has no --ticket-lifetime"
+    serve --ticket-lifetime 1s
+    # Begun 2.5 s after one another, all but the first find only tickets that are too old.
+    load --resume 1 --rate 0.4 --count 3 --concurrency 1 "$address"
+    [ "$code" -eq 3 ]
+    holds '.handshakes == 3 and .offered <= 1 and .resumed <= .offered and .errors == {}'
+    load --resume 1 --count 50 --concurrency 1 "$address"
+    holds '.handshakes == 50 and .resumed > 0 and .resumed <= .offered'
+    stop_server
+    [ "$(jq .totals.resumed "$counts")" -ge "$(jq .resumed "$json")" ]
+}
+
+@test "sessions of TLS 1.2 are resumed again and again" {
+    serve --min-version 1.2
+    load --engine full --version 1.2 --resume 1 --count 100 --concurrency 5 "$address"
+    [ "$code" -eq 0 ] || { cat "$json.err"; false; }
+    holds '.resumed == 100 and .handshakes == 100'
+    stop_server
+    openssl_server -tls1_2
+    load --engine full --version 1.2 --resume 0.9 --count 100 --concurrency 1 "$address"
+    [ "$code" -eq 0 ] || { cat "$json.err"; false; }
+    holds '.resumed == 90 and .handshakes == 100'
 }
 
 @test "psk_ke resumes without a key exchange" {
@@ -404,6 +483,35 @@ holds() { # a jq condition on the last document
     [ "$code" -eq 130 ]
     json="$BATS_TEST_TMPDIR/out"
     jq -e '.handshakes > 0 and .errors == {} and .attempts == .handshakes' "$json"
+}
+
+# Two servers that take the connection and say nothing would each cost the time-out of an hour.
+@test "an interrupt ends the handshake that counts tickets, on each loop" {
+    serve --fault stall-1-in=1
+    for loop in epoll auto; do
+        "$TLSCOST" load --loop "$loop" --timeout 1h "$address" >"$BATS_TEST_TMPDIR/out" 2>&1 3>&- &
+        loader=$!
+        port=$(printf ':%04X 01' "${address##*:}")
+        until grep -q "$port" /proc/net/tcp; do kill -0 "$loader"; done
+        kill -INT "$loader"
+        code=0
+        wait "$loader" || code=$?
+        [ "$code" -eq 130 ] || { cat "$BATS_TEST_TMPDIR/out"; false; }
+    done
+}
+
+@test "more connections than open files, divided among io_uring loops" {
+    serve
+    load --loop io_uring --count 1 --concurrency 1 "$address"
+    [ "$code" -eq 0 ] || skip "the kernel gives no io_uring"
+    code=0
+    json="$BATS_TEST_TMPDIR/load.json"
+    (
+        ulimit -n 300
+        exec "$TLSCOST" load --json --loop io_uring --threads 4 --concurrency 800 --count 1600 "$address"
+    ) >"$json" 2>"$json.err" || code=$?
+    [ "$code" -eq 0 ] || { cat "$json.err"; false; }
+    holds '.handshakes == 1600 and .errors == {}'
 }
 
 @test "nobody there, wrong usage and refused targets" {

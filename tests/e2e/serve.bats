@@ -241,6 +241,16 @@ until_note() { # waits for a line on the server's standard error
     [[ "$output" == *"control"* ]]
 }
 
+@test "what no client can shake hands with is refused at the start" {
+    for options in "--version TLSv1.2 --cert mldsa-65" "--version TLSv1.2 --groups X25519MLKEM768" \
+        "--version TLSv1.2 --ciphers TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256 --groups P-256"; do
+        # shellcheck disable=SC2086 # words
+        run --separate-stderr timeout 20 "$TLSCOST" serve --listen 127.0.0.1:0 $options
+        [ "$status" -eq 1 ] || { echo "$options: $status $stderr"; false; }
+        [[ "$stderr" == *"no client can shake hands"* ]]
+    done
+}
+
 @test "scanners, garbage, slow and half-open clients at once do no harm" {
     serve --workers 3 --accept reuseport --http
     local port=${address##*:} i

@@ -53,7 +53,7 @@ bool forge_start(struct forge *forge, bool with_ticket)
 
 void forge_close(struct forge *forge)
 {
-    tlc_aead_free(&forge->seal);
+    tlc_aead_engine_free(&forge->engine);
     tlc_tls13_client_free(forge->client);
     tlc_tls13_config_free(forge->config);
 }
@@ -77,7 +77,7 @@ static bool follow_keys(struct forge *forge)
                           tlc_hash_bytes(suite->hash));
     }
     tlc_traffic_keys(&secret, suite, key, iv);
-    if (!tlc_aead_set_key(&forge->seal, suite, true, key, iv))
+    if (!tlc_aead_set_key(&forge->seal, &forge->engine, suite, true, key, iv))
         return false;
     // Updated keys begin at zero too, so the client's own counter is the right one.
     forge->seal.sequence = client->now.read_keys == wanted ? client->read.sequence : 0;

@@ -8,6 +8,7 @@
 struct forge {
     struct tlc_tls13_config *config;
     struct tlc_tls13_client *client;
+    struct tlc_aead_engine engine;
     struct tlc_aead seal;
     uint64_t now_ms;
 };

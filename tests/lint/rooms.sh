@@ -9,7 +9,7 @@ cd "$root/src"
 # From the bottom up; an arrow may only point to an earlier name. Rooms in one line of the design
 # (stats, measure, result; tls13, stacks, certs; ...) are ordered by who may use whom.
 order=(base stats measure result certs tls13 stacks server generator primitives plan evidence
-    workload campaign report cli)
+    relay workload connect campaign report cli)
 declare -A rank depends
 for i in "${!order[@]}"; do rank[${order[$i]}]=$i; done
 
@@ -30,7 +30,7 @@ for room in */; do
     done
 done
 # The program links everything below it.
-depends[cli]="campaign report"
+depends[cli]="campaign connect report"
 
 closure() { # all rooms reachable from $1
     local seen=" $1 " todo=("$1")

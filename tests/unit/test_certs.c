@@ -124,6 +124,23 @@ static void intermediates_are_sent(void **state)
     assert_int_equal(verify_named("ed25519", X509_PURPOSE_SSL_SERVER), X509_V_OK);
 }
 
+// CAs of another key type than RSA: what a chain weighs that is of one type throughout.
+static void authorities_have_the_key_type_asked_for(void **state)
+{
+    (void)state;
+    struct tlc_certs_options options = {.names = two, .intermediates = 1, .authority = "mldsa-44"};
+    assert_int_equal(make(options), 4);
+    STACK_OF(X509) *chain = read_chain("ecdsa-p256");
+    assert_int_equal(sk_X509_num(chain), 2);
+    for (int i = 0; i < sk_X509_num(chain); i++) // FIPS 204, table 2: 2420 bytes a signature
+        assert_true(i2d_X509(sk_X509_value(chain, i), NULL) > 2420);
+    sk_X509_pop_free(chain, X509_free);
+    assert_int_equal(verify_named("ecdsa-p256", X509_PURPOSE_SSL_SERVER), X509_V_OK);
+    assert_int_equal(make(options), 0);
+    options.authority = NULL; // of another authority, so all is made again
+    assert_int_equal(make(options), 4);
+}
+
 static void client_certificates_are_for_clients(void **state)
 {
     (void)state;
@@ -230,10 +247,15 @@ static void the_openssl_program_agrees(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(in_memory_pairs_verify),   cmocka_unit_test(names_are_known_exactly),
-        in_folder(leaves_differ_only_in_their_key), in_folder(hosts_are_in_every_leaf),
-        in_folder(intermediates_are_sent),          in_folder(client_certificates_are_for_clients),
-        cmocka_unit_test(facts_survive_any_bytes),  in_folder(facts_of_a_chain_count_its_bytes),
+        cmocka_unit_test(in_memory_pairs_verify),
+        cmocka_unit_test(names_are_known_exactly),
+        in_folder(leaves_differ_only_in_their_key),
+        in_folder(hosts_are_in_every_leaf),
+        in_folder(authorities_have_the_key_type_asked_for),
+        in_folder(intermediates_are_sent),
+        in_folder(client_certificates_are_for_clients),
+        cmocka_unit_test(facts_survive_any_bytes),
+        in_folder(facts_of_a_chain_count_its_bytes),
         in_folder(the_openssl_program_agrees),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

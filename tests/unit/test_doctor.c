@@ -152,6 +152,37 @@ static void noisy_machine_is_found_out(void **state)
     check(&patient, wanted, sizeof wanted / sizeof *wanted);
 }
 
+// A write to the affinity of a disk's queue fails: no command may ask for it.
+static void kept_interrupts_get_no_command(void **state)
+{
+    (void)state;
+    static const char before[] =
+        "           CPU0       CPU1       CPU2       CPU3\n"
+        " 36:          0          0          0          0  PCI-MSIX-0000:00:02.0 1-edge "
+        "virtio1-req.0\n"
+        " 37:          0          0          0          0  PCI-MSIX-0000:00:05.0 3-edge nvme0q3\n"
+        " 43:          0          0          0          0  PCI-MSI 1-edge  eth0-rx-0\n";
+    static const char after[] =
+        "           CPU0       CPU1       CPU2       CPU3\n"
+        " 36:          0          0        900          0  PCI-MSIX-0000:00:02.0 1-edge "
+        "virtio1-req.0\n"
+        " 37:          0          0          0        300  PCI-MSIX-0000:00:05.0 3-edge nvme0q3\n"
+        " 43:          0          0          0        100  PCI-MSI 1-edge  eth0-rx-0\n";
+    struct tlc_patient patient = patient_at(DOCTOR "noisy", "2-3", "0-1", "0-3");
+    counters(&patient, stat_busy, after, softirqs_after);
+    patient.before.interrupts = (char *)(uintptr_t)before;
+    size_t count;
+    struct tlc_finding *findings = tlc_doctor_examine(&patient, &count);
+    const struct tlc_finding *finding = named(findings, count, "irq-affinity");
+    assert_int_equal(finding->state, SPOILS);
+    assert_non_null(strstr(finding->text, "1300 device interrupts"));
+    assert_non_null(strstr(finding->text, "1200 of them are disks'"));
+    assert_non_null(strstr(finding->remedy, "/proc/irq/43/"));
+    assert_null(strstr(finding->remedy, "/proc/irq/36/"));
+    assert_null(strstr(finding->remedy, "/proc/irq/37/"));
+    tlc_findings_free(findings, count);
+}
+
 static void tuned_machine_has_nothing_wrong(void **state)
 {
     (void)state;
@@ -351,6 +382,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(noisy_machine_is_found_out),
+        cmocka_unit_test(kept_interrupts_get_no_command),
         cmocka_unit_test(tuned_machine_has_nothing_wrong),
         cmocka_unit_test(virtual_machine_is_told_as_it_is),
         cmocka_unit_test(silent_machine_gets_no_diagnosis),

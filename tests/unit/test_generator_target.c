@@ -124,7 +124,7 @@ static void each_fault_of_a_server_is_named(void **state)
         const char *kind;
     } faults[] = {
         {CLOSES, "closed-early"},   {RESETS, "reset"},      {ALERTS, "alert-handshake_failure"},
-        {TALKS_NONSENSE, "record"}, {IS_SILENT, "timeout"},
+        {TALKS_NONSENSE, "not-tls"}, {IS_SILENT, "timeout"},
     };
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
         for (size_t k = 0; k < sizeof loops / sizeof *loops; k++) {
@@ -189,7 +189,7 @@ static void tickets_of_a_server_that_refuses_cannot_be_counted(void **state)
     struct tlc_error error;
     unsigned tickets;
     assert_int_equal(tlc_target_new(&options, &target, &error), TLC_OK);
-    assert_int_equal(tlc_target_count_tickets(target, &tickets, NULL, &error), TLC_ENVIRONMENT);
+    assert_int_equal(tlc_target_count_tickets(target, &tickets, NULL, &error), TLC_REFUSED);
     assert_non_null(strstr(error.text, "alert-handshake_failure"));
     tlc_target_free(target);
     stop_peer(&peer);

@@ -94,6 +94,7 @@ static void a_small_vm_is_described(void **state)
     assert_string_equal(json_string_value(json_object_get(machine, "distribution")),
                         "Debian GNU/Linux 12 (bookworm)");
     assert_string_equal(json_string_value(json_object_get(machine, "clock_source")), "kvm-clock");
+    assert_string_equal(json_string_value(json_object_get(machine, "cpu_accounting")), "tick");
     assert_int_equal(json_integer_value(json_object_get(machine, "somaxconn")), 4096);
     json_t *ports = json_object_get(machine, "port_range");
     assert_int_equal(json_integer_value(json_array_get(ports, 0)), 32768);
@@ -156,9 +157,10 @@ static void what_is_not_told_is_null(void **state)
 {
     (void)state;
     static const char *const names[] = {
-        "cpu_model",    "cpus",         "cores",     "smt",          "governor",    "boost",
-        "hypervisor",   "virtual",      "kernel",    "architecture", "fd_limit",    "distribution",
-        "memory_bytes", "clock_source", "somaxconn", "port_range",   "load_average"};
+        "cpu_model", "cpus",         "cores",        "smt",          "governor",
+        "boost",     "hypervisor",   "virtual",      "kernel",       "architecture",
+        "fd_limit",  "distribution", "memory_bytes", "clock_source", "cpu_accounting",
+        "somaxconn", "port_range",   "load_average"};
     json_t *machine = tlc_machine_describe_at(root);
     assert_int_equal(json_object_size(machine), sizeof names / sizeof *names + 1);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)

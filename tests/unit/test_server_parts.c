@@ -155,6 +155,8 @@ static void http_requests_are_told_apart(void **state)
         {"GET / HTTP/1.1\r\nHOST: a\r\nCONNECTION: Close\r\n\r\n", "200", true},
         {"GET / HTTP/1.0\r\n\r\n", "200", true},
         {"HEAD / HTTP/1.1\r\n\r\n", "200", false},
+        {"GET / HTTP/1.1\r\nConnection: Upgrade\r\nupgrade: tlscost\r\n\r\n", "101", false},
+        {"GET / HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n", "200", false},
         {"POST / HTTP/1.1\r\nContent-Length: 2\r\n\r\n", "405", true},
         {"GET / HTTP/1.1\r\ncontent-length: 2\r\n\r\n", "405", true},
         {"\r\n\r\n", "405", true},

@@ -125,7 +125,7 @@ static void test_not_tls(void **state)
     (void)state;
     begin(false);
     feed("HTTP/1.1 400 Bad Request\r\n", 26);
-    expect_failed("record", "record: this is not TLS");
+    expect_failed("not-tls", "record: this is not TLS");
 }
 
 static void test_record_sizes(void **state)

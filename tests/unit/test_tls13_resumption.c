@@ -71,6 +71,30 @@ static void expect_resumed(int mode)
     assert_int_equal(evidence->chain_count, 0);
 }
 
+// Where nobody resumes, tickets are read for their number alone.
+static void test_counted_tickets_are_not_kept(void **state)
+{
+    (void)state;
+    const struct tlc_tls13_options options = {.groups = groups,
+                                              .group_count = COUNT(groups),
+                                              .ciphers = ciphers,
+                                              .cipher_count = COUNT(ciphers),
+                                              .server_name = "localhost",
+                                              .psk_modes = DHE,
+                                              .count_tickets_only = true};
+    struct tlc_tls13_config *config;
+    struct tlc_tls13_ticket ticket;
+    struct tlc_error error;
+    struct peer peer;
+    peer_open(&peer, &(struct peer_options){.key = "ecdsa-p256", .tickets = 2});
+    assert_int_equal(tlc_tls13_config_new(&options, &config, &error), TLC_OK);
+    run(&peer, config, NULL);
+    assert_int_equal(tlc_tls13_evidence(client)->tickets, 2);
+    assert_false(tlc_tls13_take_ticket(client, &ticket));
+    tlc_tls13_config_free(config);
+    peer_close(&peer);
+}
+
 static void resume_all_ciphers(bool no_dhe, bool stateful, unsigned modes)
 {
     struct peer peer;
@@ -251,10 +275,15 @@ static int close_client(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_psk_dhe_ke),      cmocka_unit_test(test_psk_ke),
-        cmocka_unit_test(test_stateful),        cmocka_unit_test(test_mode_not_served),
-        cmocka_unit_test(test_after_retry),     cmocka_unit_test(test_old_ticket),
-        cmocka_unit_test(test_foreign_ticket),  cmocka_unit_test(test_wrong_psk),
+        cmocka_unit_test(test_counted_tickets_are_not_kept),
+        cmocka_unit_test(test_psk_dhe_ke),
+        cmocka_unit_test(test_psk_ke),
+        cmocka_unit_test(test_stateful),
+        cmocka_unit_test(test_mode_not_served),
+        cmocka_unit_test(test_after_retry),
+        cmocka_unit_test(test_old_ticket),
+        cmocka_unit_test(test_foreign_ticket),
+        cmocka_unit_test(test_wrong_psk),
         cmocka_unit_test(test_refused_tickets),
     };
     return cmocka_run_group_tests(tests, open_client, close_client);

@@ -101,8 +101,11 @@ static struct bytes shared_secret(const char *section, uint16_t group_code, cons
 // A client whose keys are those of the trace, so that its own record functions can be replayed.
 static struct tlc_tls13_client *client_of(const struct tlc_key_schedule *schedule)
 {
+    static struct tlc_tls13_runtime runtime;
+    static const struct tlc_tls13_config config = {.runtime = &runtime};
     struct tlc_tls13_client *client = tlc_tls13_client_new();
     assert_non_null(client);
+    client->config = &config;
     client->schedule = *schedule;
     client->now.suite = schedule->suite;
     return client;

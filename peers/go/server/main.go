@@ -26,7 +26,7 @@ const (
 
 type options struct {
 	listen, cert, key, groups, alpn string
-	tickets                         bool
+	tickets                         uint
 }
 
 func parseOptions() options {
@@ -36,7 +36,7 @@ func parseOptions() options {
 	flag.StringVar(&o.key, "key", "", "private key, PEM `file`")
 	flag.StringVar(&o.groups, "groups", "", "colon-separated `list` of groups (default: Go's)")
 	flag.StringVar(&o.alpn, "alpn", "", "application `protocol` to agree on (default: none)")
-	flag.BoolVar(&o.tickets, "tickets", true, "offer session tickets")
+	flag.UintVar(&o.tickets, "tickets", 1, "`number` of session tickets: 0, or more, which means Go's one")
 	flag.Parse()
 	return o
 }
@@ -54,7 +54,7 @@ func (o options) config() (*tls.Config, error) {
 		Certificates:           []tls.Certificate{pair},
 		MinVersion:             tls.VersionTLS13,
 		CurvePreferences:       ids,
-		SessionTicketsDisabled: !o.tickets,
+		SessionTicketsDisabled: o.tickets == 0,
 	}
 	if o.alpn != "" {
 		config.NextProtos = []string{o.alpn}

@@ -1,0 +1,316 @@
+#include "plan/server.h"
+
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cyaml/cyaml.h>
+
+#include "base/directory.h"
+
+enum { LONGEST_WORD = 1000, MOST_WORDS = 64, MOST_COMMANDS = 16, MOST_PAIRINGS = 64 };
+
+// ---- the schema
+
+struct document {
+    char *name, *about, *recipe, *ready_file;
+    struct tlc_command *build;
+    unsigned build_count;
+    char **start, **version, **lacks;
+    unsigned start_count, version_count, lacks_count;
+    struct tlc_pairing *environment, *names;
+    unsigned environment_count, names_count;
+};
+
+static const cyaml_schema_value_t word_value = {
+    CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char *, 0, LONGEST_WORD)};
+static const cyaml_schema_field_t pairing_fields[] = {
+    CYAML_FIELD_STRING_PTR("name", CYAML_FLAG_POINTER, struct tlc_pairing, name, 1, LONGEST_WORD),
+    CYAML_FIELD_STRING_PTR("value", CYAML_FLAG_POINTER, struct tlc_pairing, value, 0, LONGEST_WORD),
+    CYAML_FIELD_END};
+static const cyaml_schema_value_t pairing_value = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct tlc_pairing, pairing_fields)};
+static const cyaml_schema_field_t command_fields[] = {
+    CYAML_FIELD_SEQUENCE_COUNT("run", CYAML_FLAG_POINTER, struct tlc_command, words, count,
+                               &word_value, 1, MOST_WORDS),
+    CYAML_FIELD_END};
+static const cyaml_schema_value_t command_value = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct tlc_command, command_fields)};
+
+enum { MAYBE = CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL };
+static const cyaml_schema_field_t fields[] = {
+    CYAML_FIELD_STRING_PTR("name", CYAML_FLAG_POINTER, struct document, name, 1, 40),
+    CYAML_FIELD_STRING_PTR("about", CYAML_FLAG_POINTER, struct document, about, 1, LONGEST_WORD),
+    CYAML_FIELD_STRING_PTR("recipe", MAYBE, struct document, recipe, 1, 100),
+    CYAML_FIELD_STRING_PTR("ready_file", MAYBE, struct document, ready_file, 1, LONGEST_WORD),
+    CYAML_FIELD_SEQUENCE("build", MAYBE, struct document, build, &command_value, 0, MOST_COMMANDS),
+    CYAML_FIELD_SEQUENCE("start", CYAML_FLAG_POINTER, struct document, start, &word_value, 1,
+                         MOST_WORDS),
+    CYAML_FIELD_SEQUENCE("version", MAYBE, struct document, version, &word_value, 1, MOST_WORDS),
+    CYAML_FIELD_SEQUENCE("environment", MAYBE, struct document, environment, &pairing_value, 0,
+                         MOST_PAIRINGS),
+    CYAML_FIELD_SEQUENCE("names", MAYBE, struct document, names, &pairing_value, 0, MOST_PAIRINGS),
+    CYAML_FIELD_SEQUENCE("lacks", MAYBE, struct document, lacks, &word_value, 0, MOST_PAIRINGS),
+    CYAML_FIELD_END};
+static const cyaml_schema_value_t document_value = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct document, fields)};
+
+// ---- libcyaml's log as one error
+
+struct log {
+    char reason[256];
+    size_t line;
+};
+
+static void TLC_PRINTF(3, 0)
+    take_log(cyaml_log_t level, void *context, const char *format, va_list arguments)
+{
+    struct log *log = context;
+    char text[512];
+    (void)level;
+    vsnprintf(text, sizeof text, format, arguments);
+    text[strcspn(text, "\n")] = '\0';
+    const char *line = strstr(text, "(line: ");
+    if (line && !log->line)
+        sscanf(line, "(line: %zu", &log->line);
+    else if (!line && !*log->reason)
+        snprintf(log->reason, sizeof log->reason, "%.250s",
+                 strncmp(text, "Load: ", 6) ? text : text + 6);
+}
+
+static const cyaml_config_t quiet = {
+    .log_fn = NULL, .mem_fn = cyaml_mem, .log_level = CYAML_LOG_ERROR, .flags = CYAML_CFG_NO_ALIAS};
+
+// ---- from the document to the description
+
+// libcyaml's memory is malloc's, so what it made is taken over.
+static void take_over(struct document *from, struct tlc_server *into)
+{
+    *into = (struct tlc_server){
+        .name = from->name,
+        .about = from->about,
+        .recipe = from->recipe,
+        .ready_file = from->ready_file,
+        .build = from->build,
+        .build_count = from->build_count,
+        .start = {from->start, from->start_count},
+        .version = {from->version, from->version_count},
+        .environment = from->environment,
+        .environment_count = from->environment_count,
+        .names = from->names,
+        .names_count = from->names_count,
+        .lacks = {from->lacks, from->lacks_count},
+    };
+    free(from);
+}
+
+enum tlc_status tlc_server_parse(const char *text, size_t count, const char *path,
+                                 struct tlc_server **server, struct tlc_error *error)
+{
+    struct log log = {0};
+    cyaml_config_t config = quiet;
+    cyaml_data_t *data = NULL;
+    config.log_fn = take_log;
+    config.log_ctx = &log;
+    *server = NULL;
+    cyaml_err_t code =
+        cyaml_load_data((const uint8_t *)text, count, &config, &document_value, &data, NULL);
+    if (code != CYAML_OK)
+        return tlc_fail(error, TLC_USAGE, "server: %s:%zu: %s; write it as in docs/servers.md",
+                        path, log.line ? log.line : 1,
+                        *log.reason ? log.reason : cyaml_strerror(code));
+    if (!data)
+        return tlc_fail(error, TLC_USAGE, "server: %s:1: empty; write it as in docs/servers.md",
+                        path);
+    *server = calloc(1, sizeof **server);
+    if (!*server) {
+        (void)cyaml_free(&quiet, &document_value, data, 0);
+        return tlc_fail(error, TLC_ENVIRONMENT, "server: out of memory");
+    }
+    take_over((struct document *)data, *server);
+    const char *slash = strrchr(path, '/');
+    (*server)->path = strdup(path);
+    (*server)->folder = slash ? strndup(path, (size_t)(slash - path)) : strdup(".");
+    if ((*server)->path && (*server)->folder)
+        return TLC_OK;
+    tlc_server_free(*server);
+    *server = NULL;
+    return tlc_fail(error, TLC_ENVIRONMENT, "server: out of memory");
+}
+
+static void free_command(struct tlc_command *command)
+{
+    for (unsigned i = 0; i < command->count; i++)
+        free(command->words[i]);
+    free(command->words);
+}
+
+static void free_pairings(struct tlc_pairing *pairings, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        free(pairings[i].name);
+        free(pairings[i].value);
+    }
+    free(pairings);
+}
+
+void tlc_server_free(struct tlc_server *server)
+{
+    if (!server)
+        return;
+    for (unsigned i = 0; i < server->build_count; i++)
+        free_command(&server->build[i]);
+    free(server->build);
+    free_command(&server->start);
+    free_command(&server->version);
+    free_command(&server->lacks);
+    free_pairings(server->environment, server->environment_count);
+    free_pairings(server->names, server->names_count);
+    free(server->name);
+    free(server->about);
+    free(server->path);
+    free(server->folder);
+    free(server->recipe);
+    free(server->ready_file);
+    free(server);
+}
+
+// ---- files
+
+static enum tlc_status read_file(const char *path, struct tlc_server **server,
+                                 struct tlc_error *error)
+{
+    enum { LIMIT = 1 << 16 };
+    FILE *file = fopen(path, "rbe");
+    if (!file)
+        return tlc_fail_errno(error, "server: %s", path);
+    char *text = malloc(LIMIT);
+    size_t count = text ? fread(text, 1, LIMIT, file) : 0;
+    enum tlc_status status;
+    if (!text)
+        status = tlc_fail(error, TLC_ENVIRONMENT, "server: out of memory");
+    else if (ferror(file))
+        status = tlc_fail_errno(error, "server: %s", path);
+    else if (count == LIMIT)
+        status = tlc_fail(error, TLC_USAGE, "server: %s: longer than %d bytes", path, LIMIT - 1);
+    else
+        status = tlc_server_parse(text, count, path, server, error);
+    free(text);
+    fclose(file);
+    return status;
+}
+
+// The description of the name in one folder of peers; false when it has none.
+static bool is_in(const char *folder, const char *name, char path[PATH_MAX])
+{
+    char wanted[PATH_MAX];
+    int length = snprintf(wanted, sizeof wanted, "%s/%s/server.yaml", folder, name);
+    return length < PATH_MAX && realpath(wanted, path) && !access(path, R_OK);
+}
+
+static bool find(const char *name, char path[PATH_MAX])
+{
+    const char *chosen = getenv("TLSCOST_PEERS_PATH");
+    char folder[PATH_MAX];
+    if (chosen && *chosen && is_in(chosen, name, path))
+        return true;
+    return tlc_directory_shipped("peers", folder, sizeof folder) && is_in(folder, name, path);
+}
+
+enum tlc_status tlc_server_read(const char *name, struct tlc_server **server,
+                                struct tlc_error *error)
+{
+    char path[PATH_MAX];
+    *server = NULL;
+    if (strchr(name, '/'))
+        return read_file(name, server, error);
+    if (*name == '.' || !find(name, path))
+        return tlc_fail(error, TLC_USAGE,
+                        "server: %.100s: there is no peers/%.100s/server.yaml; write the name of "
+                        "one in the folder peers, or the path of such a file",
+                        name, name);
+    return read_file(path, server, error);
+}
+
+const char *tlc_server_name_of(const struct tlc_server *server, const char *name)
+{
+    for (unsigned i = 0; i < server->names_count; i++)
+        if (!strcmp(server->names[i].name, name))
+            return server->names[i].value;
+    return name;
+}
+
+// ---- placeholders
+
+struct growing {
+    char *text;
+    size_t used, capacity;
+};
+
+static bool append(struct growing *to, const char *bytes, size_t count)
+{
+    if (to->used + count + 1 > to->capacity) {
+        size_t capacity = 2 * (to->used + count + 1);
+        char *grown = realloc(to->text, capacity);
+        if (!grown)
+            return false;
+        to->text = grown;
+        to->capacity = capacity;
+    }
+    memcpy(to->text + to->used, bytes, count);
+    to->used += count;
+    to->text[to->used] = '\0';
+    return true;
+}
+
+// One placeholder at `*at`, which moves behind it.
+static bool append_value(struct growing *to, const char **at, tlc_placeholder *placeholder,
+                         void *user, struct tlc_error *error)
+{
+    char name[40];
+    const char *end = strchr(*at, '}');
+    size_t length = end ? (size_t)(end - *at) - 1 : sizeof name;
+    if (length >= sizeof name) {
+        (void)tlc_fail(error, TLC_USAGE, "'%.60s': a '{' without its '}'; write '{{' for a brace",
+                       *at);
+        return false;
+    }
+    snprintf(name, sizeof name, "%.*s", (int)length, *at + 1);
+    const char *value = placeholder(name, user);
+    if (!value) {
+        (void)tlc_fail(error, TLC_USAGE, "'{%s}' stands for nothing; see docs/servers.md", name);
+        return false;
+    }
+    *at = end + 1;
+    return append(to, value, strlen(value));
+}
+
+char *tlc_fill_in(const char *word, tlc_placeholder *placeholder, void *user,
+                  struct tlc_error *error)
+{
+    struct growing text = {0};
+    bool good = append(&text, "", 0);
+    while (good && *word) {
+        size_t plain = strcspn(word, "{");
+        good = append(&text, word, plain);
+        word += plain;
+        if (good && word[0] == '{' && word[1] == '{') {
+            good = append(&text, "{", 1);
+            word += 2;
+        } else if (good && *word) {
+            good = append_value(&text, &word, placeholder, user, error);
+            if (!good) {
+                free(text.text);
+                return NULL;
+            }
+        }
+    }
+    if (good)
+        return text.text;
+    free(text.text);
+    (void)tlc_fail(error, TLC_ENVIRONMENT, "server: out of memory");
+    return NULL;
+}

@@ -1,0 +1,5 @@
+tlc_unit_test(path relay)
+tlc_unit_test(connect connect)
+if(COMMAND tlc_e2e_test)
+    tlc_e2e_test(connect-time)
+endif()

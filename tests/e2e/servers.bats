@@ -1,0 +1,74 @@
+# Servers that are not ours as arms: Go and nginx by their recipes, and descriptions that are wrong.
+
+bats_require_minimum_version 1.5.0
+load interop.bash
+
+setup() {
+    plans="$BATS_TEST_DIRNAME/plans"
+    result="$BATS_TEST_TMPDIR/r.json"
+    description="$BATS_TEST_TMPDIR/server.yaml"
+    plan="$BATS_TEST_TMPDIR/plan.yaml"
+}
+
+# A plan whose one arm runs the description in $description with more of its keys.
+write_plan() {
+    cat >"$plan" <<YAML
+name: plan
+question: Does it run?
+baseline: {groups: X25519, share: cheap, concurrency: 4}
+control: false
+include: [{name: other, server: "$description"${1:+, $1}}]
+schedule: {blocks: 6, rounds: 1, slice: 20ms, warm_up: 0ms}
+checks: {server_busy: 0%, generator_busy: 100%, headroom_gain: 0%, accounting: 1000%, steal: 100%}
+YAML
+}
+
+@test "Go and nginx run as arms, with the probe's evidence and their version in the result" {
+    prefix_of go-1.27 >/dev/null || absent "Go"
+    prefix_of nginx-1.26 >/dev/null || absent "nginx"
+    run "$TLSCOST" run --quiet --blocks 2 -o "$result" "$plans/external.yaml"
+    [ "$status" -eq 0 ] || { echo "$output"; false; }
+    jq -e '[.arms[] | .accepted] == [true, true, true]' "$result"
+    jq -e '.arms[1].samples[0].stay.server.version | startswith("go version go1.")' "$result"
+    jq -e '.arms[2].samples[0].stay.server | (.version | contains("nginx/1.")) and (.run.command | length) > 5' "$result"
+    jq -e '[.arms[2].samples[].evidence.group] | unique == ["X25519MLKEM768"]' "$result"
+    jq -e '[.arms[1:][].samples[] | .cost_us > 0 and .handshakes > 0] | all' "$result"
+    # Nothing of theirs is left running.
+    ! pgrep -f "$HOME/.cache/tlscost/peers/go/server" >/dev/null
+}
+
+@test "what a server lacks is refused by name before anything runs" {
+    printf 'name: none\nabout: Nothing.\nstart: [/bin/false]\nlacks: [X25519, psk_ke]\n' >"$description"
+    write_plan
+    run "$TLSCOST" run --quiet -o "$result" "$plan"
+    [ "$status" -eq 2 ]
+    [[ "$output" == *"arm 'other': server none: has no X25519"* ]]
+    [ ! -e "$result" ]
+}
+
+@test "a build that fails ends the run with its last words" {
+    printf 'name: none\nabout: Nothing.\nbuild: [{run: [sh, -c, "echo no compiler here; exit 3"]}]\nstart: [/bin/false]\n' >"$description"
+    write_plan
+    run "$TLSCOST" run --quiet -o "$result" "$plan"
+    [ "$status" -eq 2 ]
+    [[ "$output" == *"server none: build"*"no compiler here"* ]]
+}
+
+@test "a description that is not there, or wrong, is a usage error" {
+    write_plan
+    run "$TLSCOST" run --quiet -o "$result" "$plan"
+    [ "$status" -ne 0 ]
+    [[ "$output" == *"server.yaml"* ]]
+    printf 'name: none\nabout: Nothing.\nstart: ["{nonsense}"]\n' >"$description"
+    run "$TLSCOST" run --quiet --blocks 1 -o "$result" "$plan"
+    [ "$status" -ne 0 ]
+    [[ "$output" == *"'{nonsense}' stands for nothing"* ]]
+}
+
+@test "a server that ends before it listens is told with its last words" {
+    printf 'name: none\nabout: Nothing.\nstart: [sh, -c, "echo cannot listen today; exit 1"]\n' >"$description"
+    write_plan
+    run "$TLSCOST" run --quiet --blocks 1 -o "$result" "$plan"
+    [ "$status" -ne 0 ]
+    [[ "$(tr -s ' \n' ' ' <<<"$output")" == *"ended before it listened: cannot listen today"* ]]
+}
