@@ -28,15 +28,15 @@ static bool is_burn(const struct tlc_plan *plan, size_t arm)
 
 static bool is_cheap(const struct tlc_plan *plan, size_t arm)
 {
-    return !strcmp(plan->arms[arm].share, "cheap") && strcmp(plan->arms[0].share, "cheap") != 0 &&
-           !is_burn(plan, arm);
+    return !strcmp(plan->arms[arm].share, "cheap");
 }
 
-// The first arm with cheap key shares; 0 when there is none.
-static size_t cheap_arm(const struct tlc_plan *plan)
+// The first arm whose client is cheap where the baseline's is honest, or the other way round; 0
+// when there is none.
+static size_t client_arm(const struct tlc_plan *plan)
 {
     for (size_t i = 1; i < plan->arm_count; i++)
-        if (is_cheap(plan, i))
+        if (is_cheap(plan, i) != is_cheap(plan, 0) && !is_burn(plan, i))
             return i;
     return 0;
 }
@@ -46,10 +46,12 @@ enum tlc_status tlc_calibration_check_plan(const struct tlc_plan *plan, struct t
     size_t burns = 0;
     for (size_t i = 1; i < plan->arm_count; i++)
         burns += is_burn(plan, i);
-    const char *lacks = plan->control < 0           ? "control: true"
-                        : burns < 2                 ? "at least two arms with a burn"
-                        : !cheap_arm(plan)          ? "an arm with share: cheap"
+    const char *lacks = plan->control < 0 ? "control: true"
+                        : burns < 2       ? "at least two arms with a burn"
+                        : !client_arm(plan)
+                            ? "an arm with share: cheap, or honest against a cheap baseline"
                         : !plan->schedule.bookends  ? "schedule: {bookends: true}"
+                        : !plan->schedule.duet      ? "schedule: {duet: true}"
                         : plan->schedule.blocks < 6 ? "6 blocks, the least for an interval"
                                                     : NULL;
     if (!lacks)
@@ -94,6 +96,18 @@ static struct tlc_interval ratio_of_arm(const json_t *document, size_t arm)
     return figure_of(json_object_get(of, "ratio"), "estimate");
 }
 
+// Cheap over honest, whichever of them is the baseline.
+static struct tlc_interval cheap_over_honest(const json_t *document, const struct tlc_plan *plan)
+{
+    size_t arm = client_arm(plan);
+    struct tlc_interval ratio = ratio_of_arm(document, arm);
+    if (is_cheap(plan, arm))
+        return ratio;
+    return (struct tlc_interval){1 / ratio.estimate,
+                                 isfinite(ratio.high) ? 1 / ratio.high : -INFINITY,
+                                 isfinite(ratio.low) ? 1 / ratio.low : INFINITY, ratio.n};
+}
+
 json_t *tlc_calibration_interference(const double *idle_ns, const double *busy_ns, size_t pairs)
 {
     double *logs = malloc((pairs + 1) * sizeof *logs);
@@ -115,63 +129,71 @@ json_t *tlc_calibration_interference(const double *idle_ns, const double *busy_n
 
 // --- known cost ---
 
-// Points of all blocks for the line: the baseline at (0, 0) and each burn.
+// Points of all blocks for the line. Each is a difference to the slice it was paired with, so the
+// line goes through the origin.
 struct line {
     double *x, *y;
     unsigned *instance;
     size_t count;
 };
 
-static void add_point(struct line *line, double x, double y, unsigned instance)
+static bool add_points(struct line *line, const json_t *arms, size_t arm, unsigned blocks,
+                       struct tlc_interval *read, double *middle)
 {
-    line->x[line->count] = x;
-    line->y[line->count] = y;
-    line->instance[line->count++] = instance;
+    double *extra = calloc(blocks + 1u, sizeof *extra), *burnt = calloc(blocks + 1u, sizeof *burnt);
+    bool whole = extra && burnt && tlc_extra_costs(arms, arm, blocks, extra);
+    for (unsigned block = 0; whole && block < blocks; block++) {
+        // What was burnt by the server's own clock, which is not quite what was asked.
+        burnt[block] = tlc_extra_burn(arms, arm, block);
+        if (!isfinite(extra[block]) || !(burnt[block] > 0))
+            continue;
+        line->x[line->count] = burnt[block];
+        line->y[line->count] = extra[block];
+        line->instance[line->count++] = block;
+    }
+    if (whole) {
+        *read = tlc_signed_rank_interval(extra, blocks, CONFIDENCE);
+        *middle = tlc_median(burnt, blocks);
+    }
+    free(burnt);
+    free(extra);
+    return whole;
 }
 
-static json_t *known_cost_json(const struct tlc_plan *plan, const struct tlc_cost_grid *grid,
-                               struct line *line, double *extra, double *injected)
+static bool add_arms(struct line *line, const struct tlc_plan *plan, const json_t *arms,
+                     json_t *points)
 {
-    json_t *points = json_array();
     for (size_t arm = 1; arm < plan->arm_count; arm++) {
+        struct tlc_interval read;
+        double middle;
         if (!is_burn(plan, arm))
             continue;
-        double asked = (double)(plan->arms[arm].burn_us - plan->arms[0].burn_us);
-        tlc_extra_costs(grid, arm, extra);
-        json_t *point = figure_json(
-            "estimate", tlc_signed_rank_interval(extra, plan->schedule.blocks, CONFIDENCE));
-        json_object_set_new(point, "asked_us", json_real(asked));
+        if (!add_points(line, arms, arm, plan->schedule.blocks, &read, &middle))
+            return false;
+        json_t *point = figure_json("estimate", read);
+        json_object_set_new(point, "asked_us",
+                            json_real((double)(plan->arms[arm].burn_us - plan->arms[0].burn_us)));
         json_object_set_new(point, "arm", json_string(plan->arms[arm].name));
-        json_array_append_new(points, point);
-        for (unsigned block = 0; block < plan->schedule.blocks; block++) {
-            // What was burnt by the server's own clock, which is not quite what was asked.
-            injected[block] = tlc_extra_burn(grid, arm, block);
-            if (isfinite(extra[block]) && injected[block] > 0)
-                add_point(line, injected[block], extra[block], block);
-        }
-        double middle = tlc_median(injected, plan->schedule.blocks);
         json_object_set_new(point, "injected_us", middle > 0 ? json_real(middle) : json_null());
+        json_array_append_new(points, point);
     }
-    for (unsigned block = 0; block < plan->schedule.blocks; block++)
-        add_point(line, 0, 0, block);
-    json_t *json =
-        figure_json("slope", tlc_slope_over_instances(line->x, line->y, line->instance, line->count,
-                                                      plan->schedule.blocks, CONFIDENCE));
-    json_object_set_new(json, "points", points);
-    return json;
+    return true;
 }
 
-static json_t *known_cost(const struct tlc_plan *plan, const struct tlc_cost_grid *grid)
+static json_t *known_cost(const struct tlc_plan *plan, const json_t *arms)
 {
     size_t most = plan->arm_count * plan->schedule.blocks;
     struct line line = {.x = calloc(most, sizeof *line.x),
                         .y = calloc(most, sizeof *line.y),
                         .instance = calloc(most, sizeof *line.instance)};
-    double *extra = calloc((size_t)2 * plan->schedule.blocks, sizeof *extra);
-    json_t *json = line.x && line.y && line.instance && extra
-                       ? known_cost_json(plan, grid, &line, extra, extra + plan->schedule.blocks)
-                       : NULL;
-    free(extra);
+    json_t *json = NULL, *points = json_array();
+    if (line.x && line.y && line.instance && add_arms(&line, plan, arms, points)) {
+        json =
+            figure_json("slope", tlc_slope_over_instances(line.x, line.y, line.instance, line.count,
+                                                          plan->schedule.blocks, CONFIDENCE));
+        json_object_set(json, "points", points);
+    }
+    json_decref(points);
     free(line.instance);
     free(line.y);
     free(line.x);
@@ -318,25 +340,21 @@ static json_t *verdict_json(const json_t *document, const struct tlc_plan *plan,
 enum tlc_status tlc_calibration_judge(json_t *document, const struct tlc_plan *plan,
                                       struct tlc_error *error)
 {
-    struct tlc_cost_grid grid;
     struct parts parts;
-    json_t *known = NULL;
-    if (tlc_cost_grid_read(&grid, plan, json_object_get(document, "arms")))
-        known = known_cost(plan, &grid);
-    if (!known) {
-        tlc_cost_grid_free(&grid);
+    const json_t *arms = json_object_get(document, "arms");
+    json_t *known = known_cost(plan, arms);
+    if (!known)
         return tlc_fail(error, TLC_ENVIRONMENT, "calibrate: out of memory");
-    }
     struct tlc_interval equal = ratio_of_arm(document, (size_t)plan->control);
     json_t *a_a = figure_json("estimate", equal);
     json_object_set_new(a_a, "half_width", finite_or_null(half_width(equal)));
     json_object_set_new(document, "a_a", a_a);
     json_object_set_new(document, "known_cost", known);
-    json_object_set_new(document, "position",
-                        figure_json("estimate", tlc_position_ratio(&grid, CONFIDENCE)));
+    json_object_set_new(
+        document, "position",
+        figure_json("estimate", tlc_position_ratio(arms, plan->schedule.blocks, CONFIDENCE)));
     json_object_set_new(document, "fair_client",
-                        figure_json("estimate", ratio_of_arm(document, cheap_arm(plan))));
-    tlc_cost_grid_free(&grid);
+                        figure_json("estimate", cheap_over_honest(document, plan)));
     json_object_set_new(document, "verdict", verdict_json(document, plan, &parts));
     enum tlc_status status = TLC_OK;
     if (parts.first)
@@ -373,13 +391,16 @@ enum tlc_status tlc_calibrate(const struct tlc_campaign_options *options, json_t
     json_t *interference = NULL;
     struct tlc_error judging = {0};
     struct tlc_campaign_options bounded = *options;
+    struct tlc_plan plan = *options->plan;
     uint64_t started_ns = tlc_now_ns();
     *document = NULL;
     enum tlc_status status = tlc_calibration_check_plan(options->plan, error);
     if (status == TLC_OK)
         status = measure_interference(options, &interference, error);
     if (status == TLC_OK)
-        bounded.at_most_s = fmax(1, MOST_SECONDS - (double)(tlc_now_ns() - started_ns) / 1e9);
+        plan.schedule.at_most_us =
+            (uint64_t)fmax(1e6, MOST_SECONDS * 1e6 - (double)(tlc_now_ns() - started_ns) / 1e3);
+    bounded.plan = &plan;
     if (status == TLC_OK)
         status = tlc_campaign_run(&bounded, document, error);
     if (*document) {

@@ -7,7 +7,8 @@
 #include "campaign/campaign.h"
 
 // Which plans can calibrate: a control; arms that differ from the baseline in their burn alone, at
-// least two; an arm with cheap key shares; bookends. Errors name what is missing.
+// least two; an arm with cheap key shares, or an honest one against a cheap baseline; bookends and
+// duets. Errors name what is missing.
 enum tlc_status tlc_calibration_check_plan(const struct tlc_plan *plan,
                                            struct tlc_error *error) TLC_CHECKED;
 

@@ -3,111 +3,122 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { VISITS = 2 }; // the baseline's with bookends; others have one
+#include "result/rounds.h"
 
-static double *cell(const struct tlc_cost_grid *grid, size_t arm, size_t block, size_t round,
-                    size_t visit)
+static const json_t *accepted_sample(const json_t *arms, size_t arm, unsigned block)
 {
-    const struct tlc_schedule *schedule = &grid->plan->schedule;
-    return &grid->cost[((arm * schedule->blocks + block) * schedule->rounds + round) * VISITS +
-                       visit];
-}
-
-// Slices are kept in the order they were run, so the second one of a round is its later visit.
-static void read_sample(struct tlc_cost_grid *grid, size_t arm, const json_t *sample)
-{
-    const struct tlc_schedule *schedule = &grid->plan->schedule;
-    json_int_t block = json_integer_value(json_object_get(sample, "block"));
-    size_t index;
-    json_t *slice;
-    double burnt_us = 0, sum = 0;
-    if (!json_is_true(json_object_get(sample, "accepted")) || block < 0 ||
-        block >= schedule->blocks)
-        return;
-    json_array_foreach(json_object_get(sample, "slices"), index, slice)
-    {
-        json_int_t round = json_integer_value(json_object_get(slice, "round"));
-        json_int_t handshakes = json_integer_value(json_object_get(slice, "handshakes"));
-        double cost = json_number_value(json_object_get(slice, "cost_us"));
-        if (round < 0 || round >= schedule->rounds)
-            continue;
-        burnt_us += json_number_value(json_object_get(slice, "burnt_us"));
-        sum += (double)handshakes;
-        double *first = cell(grid, arm, (size_t)block, (size_t)round, 0);
-        double *free_cell = isnan(*first) ? first : first + 1;
-        if (isnan(*free_cell) && handshakes > 0 && cost > 0)
-            *free_cell = cost / (double)handshakes;
+    const json_t *samples = json_object_get(json_array_get(arms, arm), "samples");
+    for (size_t i = 0; i < json_array_size(samples); i++) {
+        const json_t *sample = json_array_get(samples, i);
+        if (json_integer_value(json_object_get(sample, "block")) == (json_int_t)block &&
+            json_is_true(json_object_get(sample, "accepted")))
+            return sample;
     }
-    if (sum > 0)
-        grid->burnt[arm * schedule->blocks + (size_t)block] = burnt_us / sum;
+    return NULL;
 }
 
-bool tlc_cost_grid_read(struct tlc_cost_grid *grid, const struct tlc_plan *plan, const json_t *arms)
+static double number_of(const json_t *slice, const char *key)
 {
-    size_t samples = plan->arm_count * plan->schedule.blocks;
-    size_t count = samples * plan->schedule.rounds * VISITS;
-    *grid = (struct tlc_cost_grid){.plan = plan,
-                                   .cost = malloc(count * sizeof *grid->cost),
-                                   .burnt = malloc(samples * sizeof *grid->burnt)};
-    if (!grid->cost || !grid->burnt)
-        return false;
+    return json_number_value(json_object_get(slice, key));
+}
+
+static double cost_of(const json_t *slice)
+{
+    double cost = number_of(slice, "cost_us") / number_of(slice, "handshakes");
+    return cost > 0 && isfinite(cost) ? cost : NAN;
+}
+
+// The slice's cost less the mean of those it is paired with: with bookends and no duets, one
+// before it and one after.
+static double difference(const json_t *slice, const json_t *baseline)
+{
+    double sum = 0, count = 0;
+    size_t index;
+    json_t *other;
+    json_array_foreach(json_object_get(baseline, "slices"), index, other)
+    {
+        if (!tlc_slices_pair(slice, other))
+            continue;
+        sum += cost_of(other);
+        count++;
+    }
+    return cost_of(slice) - sum / count;
+}
+
+static double block_difference(const json_t *sample, const json_t *baseline, double *room)
+{
+    const json_t *slices = json_object_get(sample, "slices");
+    size_t count = json_array_size(slices);
     for (size_t i = 0; i < count; i++)
-        grid->cost[i] = NAN;
-    for (size_t i = 0; i < samples; i++)
-        grid->burnt[i] = NAN;
-    for (size_t arm = 0; arm < plan->arm_count; arm++) {
-        size_t index;
-        json_t *sample;
-        json_array_foreach(json_object_get(json_array_get(arms, arm), "samples"), index, sample)
-            read_sample(grid, arm, sample);
+        room[i] = difference(json_array_get(slices, i), baseline);
+    return tlc_signed_rank_interval(room, count, 0.95).estimate;
+}
+
+bool tlc_extra_costs(const json_t *arms, size_t arm, unsigned block_count, double *blocks)
+{
+    for (unsigned block = 0; block < block_count; block++) {
+        const json_t *mine = accepted_sample(arms, arm, block);
+        const json_t *baseline = accepted_sample(arms, 0, block);
+        blocks[block] = NAN;
+        if (!mine || !baseline)
+            continue;
+        double *room = calloc(json_array_size(json_object_get(mine, "slices")) + 1, sizeof *room);
+        if (!room)
+            return false;
+        blocks[block] = block_difference(mine, baseline, room);
+        free(room);
     }
     return true;
 }
 
-void tlc_cost_grid_free(struct tlc_cost_grid *grid)
+static double burnt_of(const json_t *sample)
 {
-    free(grid->cost);
-    free(grid->burnt);
-    grid->cost = grid->burnt = NULL;
-}
-
-double tlc_extra_burn(const struct tlc_cost_grid *grid, size_t arm, size_t block)
-{
-    return grid->burnt[arm * grid->plan->schedule.blocks + block] - grid->burnt[block];
-}
-
-void tlc_extra_costs(const struct tlc_cost_grid *grid, size_t arm, double *blocks)
-{
-    const struct tlc_schedule *schedule = &grid->plan->schedule;
-    double *differences = malloc((schedule->rounds + 1) * sizeof *differences);
-    for (size_t block = 0; block < schedule->blocks; block++) {
-        for (size_t round = 0; differences && round < schedule->rounds; round++) {
-            const double *base = cell(grid, 0, block, round, 0);
-            // Both visits around the arm's, where the plan has them: their mean meets its time.
-            double mean = isnan(base[1]) ? base[0] : base[0] / 2 + base[1] / 2;
-            differences[round] = *cell(grid, arm, block, round, 0) - mean;
-        }
-        blocks[block] = differences
-                            ? tlc_signed_rank_interval(differences, schedule->rounds, 0.95).estimate
-                            : NAN;
+    double burnt_us = 0, handshakes = 0;
+    size_t index;
+    json_t *slice;
+    json_array_foreach(json_object_get(sample, "slices"), index, slice)
+    {
+        burnt_us += number_of(slice, "burnt_us");
+        handshakes += number_of(slice, "handshakes");
     }
-    free(differences);
+    return handshakes > 0 ? burnt_us / handshakes : NAN;
 }
 
-struct tlc_interval tlc_position_ratio(const struct tlc_cost_grid *grid, double confidence)
+double tlc_extra_burn(const json_t *arms, size_t arm, unsigned block)
 {
-    const struct tlc_schedule *schedule = &grid->plan->schedule;
-    size_t count = (size_t)schedule->blocks * schedule->rounds;
+    return burnt_of(accepted_sample(arms, arm, block)) - burnt_of(accepted_sample(arms, 0, block));
+}
+
+// Slices are kept in the order they were run: log(last of a round / first of the next) of each
+// change of round; returns how many.
+static size_t turns_of(const json_t *baseline, double *logs)
+{
+    const json_t *slices = json_object_get(baseline, "slices");
+    size_t count = 0;
+    for (size_t i = 1; i < json_array_size(slices); i++) {
+        const json_t *before = json_array_get(slices, i - 1), *after = json_array_get(slices, i);
+        json_int_t round = json_integer_value(json_object_get(before, "round"));
+        if (json_integer_value(json_object_get(after, "round")) == round + 1)
+            logs[count++] = log(cost_of(before) / cost_of(after));
+    }
+    return count;
+}
+
+struct tlc_interval tlc_position_ratio(const json_t *arms, unsigned block_count, double confidence)
+{
     struct tlc_interval ratio = {NAN, -INFINITY, INFINITY, 0};
-    double *logs = malloc((count + 1) * sizeof *logs);
-    unsigned *instance = malloc((count + 1) * sizeof *instance);
-    for (size_t i = 0; logs && instance && i < count; i++) {
-        const double *visits = cell(grid, 0, i / schedule->rounds, i % schedule->rounds, 0);
-        logs[i] = log(visits[1] / visits[0]);
-        instance[i] = (unsigned)(i / schedule->rounds);
+    size_t most = 1, count = 0;
+    for (unsigned block = 0; block < block_count; block++)
+        most += json_array_size(json_object_get(accepted_sample(arms, 0, block), "slices"));
+    double *logs = malloc(most * sizeof *logs);
+    unsigned *instance = malloc(most * sizeof *instance);
+    for (unsigned block = 0; logs && instance && block < block_count; block++) {
+        size_t turns = turns_of(accepted_sample(arms, 0, block), logs + count);
+        while (turns--)
+            instance[count++] = block;
     }
     if (logs && instance)
-        ratio = tlc_ratio_over_instances(logs, instance, count, schedule->blocks, confidence);
+        ratio = tlc_ratio_over_instances(logs, instance, count, block_count, confidence);
     free(instance);
     free(logs);
     return ratio;

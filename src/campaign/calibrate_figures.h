@@ -3,29 +3,21 @@
 #define TLC_CAMPAIGN_CALIBRATE_FIGURES_H
 
 #include <jansson.h>
+#include <stdbool.h>
 
-#include "plan/plan.h"
 #include "stats/stats.h"
 
-// Costs (us a handshake) of the accepted samples by arm, block, round and visit of the round, and
-// what was burnt on purpose (us a handshake, by the server's own clock) by arm and block; NaN where
-// there is none.
-struct tlc_cost_grid {
-    const struct tlc_plan *plan;
-    double *cost, *burnt;
-};
+// `arms` is the list of a campaign's document; costs are in us a handshake.
 
-// False when memory runs out.
-bool tlc_cost_grid_read(struct tlc_cost_grid *grid, const struct tlc_plan *plan,
-                        const json_t *arms);
-void tlc_cost_grid_free(struct tlc_cost_grid *grid);
-
-// What an arm costs more than the baseline (us a handshake): one value a block into `blocks`, the
-// Hodges-Lehmann estimate of the differences within its rounds; NaN for a block that lacks one.
-void tlc_extra_costs(const struct tlc_cost_grid *grid, size_t arm, double *blocks);
-// What an arm burnt more than the baseline in a block (us a handshake).
-double tlc_extra_burn(const struct tlc_cost_grid *grid, size_t arm, size_t block);
-// The interval of last / first place of the baseline over blocks.
-struct tlc_interval tlc_position_ratio(const struct tlc_cost_grid *grid, double confidence);
+// What an arm costs more than the baseline: one value a block into `blocks`, the Hodges-Lehmann
+// estimate of the differences of its slices to those that they are paired with; NaN for a block
+// that lacks them. False when memory runs out.
+bool tlc_extra_costs(const json_t *arms, size_t arm, unsigned block_count, double *blocks);
+// What an arm burnt more than the baseline in a block, by the server's own clock; NaN: not known.
+double tlc_extra_burn(const json_t *arms, size_t arm, unsigned block);
+// The interval of last / first place of the baseline over blocks. What is compared are the last
+// place of a round and the first of the next, which follow each other: the machine's speed has no
+// time to change between them.
+struct tlc_interval tlc_position_ratio(const json_t *arms, unsigned block_count, double confidence);
 
 #endif

@@ -18,7 +18,6 @@ struct tlc_campaign_options {
     bool go_on;          // continue the campaign of `journal`
     cpu_set_t server_cpus, generator_cpus;
     unsigned idle_connections; // as in workload/workload.h
-    double at_most_s; // once 6 blocks are done, none is begun that would end later; 0: no limit
     const json_t *calibration; // of this machine, as tlc_calibration_find gives it; NULL: none
     // Told after every slice: how far the campaign is (0..1) and seconds left; NULL: nobody
     // listens.

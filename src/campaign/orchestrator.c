@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "campaign/sample.h"
+#include "campaign/until.h"
 #include "measure/clock.h"
 #include "measure/machine.h"
 #include "measure/proc.h"
@@ -44,6 +45,8 @@ struct campaign {
     bool *stayed;               // whether stays[arm] was taken
     struct tlc_sample *running; // of the block, one an arm
     uint64_t slices_done, slices_todo, started_ns;
+    json_t *looks;       // at the intervals, where the plan says how narrow they must get
+    const char *stopped; // why no more blocks were run
 };
 
 static void describe_stack(json_t *stacks, const char *id)
@@ -124,15 +127,27 @@ static void tell(struct campaign *campaign, unsigned block, const char *arm)
     campaign->options->progress(campaign->options->user, done, left, block, arm);
 }
 
-static void prepare_arm(struct campaign *campaign, size_t arm, unsigned block)
+static void fail_sample(struct tlc_sample *sample, const struct tlc_error *why)
+{
+    if (!sample->failure[0])
+        snprintf(sample->failure, sizeof sample->failure, "%.511s", why->text);
+}
+
+// What cannot start before anything was measured will not start later either.
+static enum tlc_status prepare_arm(struct campaign *campaign, size_t arm, unsigned block,
+                                   struct tlc_error *error)
 {
     struct tlc_sample *sample = &campaign->running[arm];
     struct tlc_error why = {0};
     struct opened *opened = campaign->of_arm[arm];
     tlc_sample_begin(sample, campaign->plan, arm, block);
-    if (opened->kind->prepare(opened->workload, arm, &sample->evidence, &why) != TLC_OK)
-        snprintf(sample->failure, sizeof sample->failure, "%.511s", why.text);
+    enum tlc_status status = opened->kind->prepare(opened->workload, arm, &sample->evidence, &why);
+    if (status != TLC_OK)
+        fail_sample(sample, &why);
     tell(campaign, block, campaign->plan->arms[arm].name);
+    if (status == TLC_OK || status == TLC_REFUSED || json_array_size(campaign->samples))
+        return TLC_OK;
+    return tlc_fail(error, status, "run: %s", why.text);
 }
 
 static void settle_pause(uint64_t settle_us)
@@ -143,26 +158,72 @@ static void settle_pause(uint64_t settle_us)
         nanosleep(&pause, NULL);
 }
 
-static void run_slice(struct campaign *campaign, size_t arm, unsigned round, size_t position)
+static void run_slice(struct campaign *campaign, size_t arm, struct tlc_visit visit)
 {
     struct tlc_sample *sample = &campaign->running[arm];
     struct tlc_slice slice = {0};
     struct tlc_error why = {0};
-    campaign->slices_done++;
     if (sample->failure[0])
         return;
-    settle_pause(campaign->plan->schedule.settle_us);
     const struct opened *opened = campaign->of_arm[arm];
     const struct tlc_schedule *schedule = &campaign->plan->schedule;
     enum tlc_status status =
         opened->kind->slice(opened->workload, arm, schedule->count ? 0 : schedule->slice_us,
                             schedule->count, campaign->plan->arms[arm].concurrency, &slice, &why);
     if (status == TLC_OK)
-        status = tlc_sample_add(sample, round, position, &slice, &why);
+        status = tlc_sample_add(sample, visit, &slice, &why);
     if (status != TLC_OK)
-        snprintf(sample->failure, sizeof sample->failure, "%.511s", why.text);
+        fail_sample(sample, &why);
     tlc_slice_clear(&slice);
-    tell(campaign, sample->block, campaign->plan->arms[arm].name);
+}
+
+static struct tlc_duet duet_of(const struct campaign *campaign, size_t arm, unsigned turn)
+{
+    const struct tlc_plan *plan = campaign->plan;
+    size_t against = tlc_plan_against(plan, arm);
+    return (struct tlc_duet){
+        .arms = {against, arm},
+        .concurrency = {plan->arms[against].concurrency, plan->arms[arm].concurrency},
+        .duration_us = plan->schedule.count ? 0 : plan->schedule.slice_us,
+        .count = plan->schedule.count,
+        .turn = turn};
+}
+
+// The arm and the one it is divided by at once; when one of them fails, so does the pair.
+static void run_duet(struct campaign *campaign, size_t arm, struct tlc_visit visit)
+{
+    struct tlc_duet duet = duet_of(campaign, arm, visit.turn);
+    struct tlc_slice slices[2] = {{0}, {0}};
+    struct tlc_error why = {0};
+    const struct opened *opened = campaign->of_arm[arm];
+    struct tlc_sample *samples[2] = {&campaign->running[duet.arms[0]], &campaign->running[arm]};
+    if (samples[0]->failure[0] || samples[1]->failure[0])
+        return;
+    enum tlc_status status = opened->kind->duet(opened->workload, &duet, slices, &why);
+    for (size_t i = 0; i < 2; i++) {
+        if (status == TLC_OK)
+            status = tlc_sample_add(samples[i], visit, &slices[i], &why);
+        tlc_slice_clear(&slices[i]);
+    }
+    if (status != TLC_OK)
+        fail_sample(samples[1], &why);
+}
+
+static void run_visit(struct campaign *campaign, size_t arm, struct tlc_visit visit)
+{
+    campaign->slices_done++;
+    settle_pause(campaign->plan->schedule.settle_us);
+    if (campaign->plan->schedule.duet)
+        run_duet(campaign, arm, visit);
+    else
+        run_slice(campaign, arm, visit);
+    tell(campaign, campaign->running[arm].block, campaign->plan->arms[arm].name);
+}
+
+// In duets two generators load the server's CPUs, and how busy these were says the same.
+static bool has_doubled(const struct tlc_plan *plan)
+{
+    return plan->limits.headroom_gain > 0 && !plan->schedule.duet;
 }
 
 // One more slice with twice the connections: a rate that rises says that the generator held it
@@ -172,8 +233,8 @@ static void run_doubled(struct campaign *campaign, size_t arm)
     struct tlc_sample *sample = &campaign->running[arm];
     struct tlc_slice slice = {0};
     struct tlc_error why = {0};
-    const struct opened *opened = campaign->of_arm[arm];
     campaign->slices_done++;
+    const struct opened *opened = campaign->of_arm[arm];
     if (sample->failure[0] || !opened->kind->concurrent)
         return;
     if (opened->kind->slice(opened->workload, arm, campaign->plan->schedule.slice_us, 0,
@@ -183,7 +244,7 @@ static void run_doubled(struct campaign *campaign, size_t arm)
     tlc_slice_clear(&slice);
 }
 
-// The facts of a stay are taken before the doubled slice, which belongs to no figure.
+// The facts of all stays are taken before the doubled slices, which belong to no figure.
 static void take_stay(struct campaign *campaign, size_t arm)
 {
     struct tlc_error why = {0};
@@ -205,17 +266,24 @@ static enum tlc_status finish_sample(struct campaign *campaign, size_t arm, stru
     return status;
 }
 
-static void measure_block(struct campaign *campaign, unsigned block, size_t *order)
+static enum tlc_status measure_block(struct campaign *campaign, unsigned block, size_t *order,
+                                     struct tlc_error *error)
 {
+    enum tlc_status status = TLC_OK;
     const struct tlc_plan *plan = campaign->plan;
     tlc_schedule_order(plan->arm_count, block, 0, order);
-    for (size_t i = 0; i < plan->arm_count && !interrupted; i++)
-        prepare_arm(campaign, order[i], block);
-    for (unsigned round = 0; round < plan->schedule.rounds; round++) {
+    for (size_t i = 0; i < plan->arm_count && !interrupted && status == TLC_OK; i++)
+        status = prepare_arm(campaign, order[i], block, error);
+    for (unsigned round = 0; round < plan->schedule.rounds && status == TLC_OK; round++) {
         size_t visits = tlc_schedule_visits(plan, block, round, order);
         for (size_t i = 0; i < visits && !interrupted; i++)
-            run_slice(campaign, order[i], round, i);
+            run_visit(campaign, order[i],
+                      (struct tlc_visit){.round = round,
+                                         .position = i,
+                                         .turn = round + block,
+                                         .duet = plan->schedule.duet});
     }
+    return status;
 }
 
 static enum tlc_status run_block(struct campaign *campaign, unsigned block, struct tlc_error *error)
@@ -224,13 +292,12 @@ static enum tlc_status run_block(struct campaign *campaign, unsigned block, stru
     size_t *order = calloc(plan->arm_count + 1, sizeof *order);
     if (!order)
         return tlc_fail(error, TLC_ENVIRONMENT, "campaign: out of memory");
-    enum tlc_status status = TLC_OK;
-    measure_block(campaign, block, order);
-    for (size_t i = 0; i < plan->arm_count; i++) {
+    enum tlc_status status = measure_block(campaign, block, order, error);
+    for (size_t i = 0; i < plan->arm_count; i++)
         take_stay(campaign, i);
-        if (!interrupted && plan->limits.headroom_gain > 0)
+    for (size_t i = 0; i < plan->arm_count && status == TLC_OK && !interrupted; i++)
+        if (has_doubled(plan))
             run_doubled(campaign, i);
-    }
     for (size_t i = 0; i < plan->arm_count; i++) {
         if (!interrupted && status == TLC_OK)
             status = finish_sample(campaign, i, error);
@@ -246,28 +313,46 @@ static enum tlc_status run_block(struct campaign *campaign, unsigned block, stru
 static bool has_time(const struct campaign *campaign, unsigned done)
 {
     enum { LEAST_BLOCKS = 6 }; // for an interval at 95 %
+    double at_most_s = (double)campaign->plan->schedule.at_most_us / 1e6;
     double elapsed = (double)(tlc_now_ns() - campaign->started_ns) / 1e9;
-    return campaign->options->at_most_s <= 0 || done < LEAST_BLOCKS ||
-           elapsed + elapsed / done <= campaign->options->at_most_s;
+    return at_most_s <= 0 || done < LEAST_BLOCKS || elapsed + elapsed / done <= at_most_s;
+}
+
+static void count_slices(struct campaign *campaign)
+{
+    const struct tlc_schedule *schedule = &campaign->plan->schedule;
+    uint64_t a_block = tlc_schedule_visit_count(campaign->plan) * schedule->rounds;
+    if (has_doubled(campaign->plan))
+        a_block += campaign->plan->arm_count;
+    for (unsigned block = 0; block < tlc_schedule_most_blocks(campaign->plan); block++)
+        if (!block_finished(campaign->samples, block))
+            campaign->slices_todo += a_block;
 }
 
 static enum tlc_status run_blocks(struct campaign *campaign, struct tlc_error *error)
 {
-    const struct tlc_schedule *schedule = &campaign->plan->schedule;
     enum tlc_status status = TLC_OK;
-    uint64_t a_block = tlc_schedule_visit_count(campaign->plan) * schedule->rounds;
-    if (campaign->plan->limits.headroom_gain > 0)
-        a_block += campaign->plan->arm_count;
-    for (unsigned block = 0; block < schedule->blocks; block++)
-        if (!block_finished(campaign->samples, block))
-            campaign->slices_todo += a_block;
+    unsigned done = 0, most = tlc_schedule_most_blocks(campaign->plan);
+    count_slices(campaign);
     campaign->started_ns = tlc_now_ns();
-    unsigned done = 0;
-    for (unsigned block = 0; block < schedule->blocks && status == TLC_OK && !interrupted; block++)
-        if (!block_finished(campaign->samples, block) && has_time(campaign, done)) {
+    campaign->stopped = "blocks";
+    for (unsigned block = 0; block < most && status == TLC_OK && !interrupted; block++) {
+        if (!block_finished(campaign->samples, block)) {
+            if (!has_time(campaign, done)) {
+                campaign->stopped = "time";
+                break;
+            }
             status = run_block(campaign, block, error);
             done++;
         }
+        if (status == TLC_OK && !interrupted &&
+            tlc_until_look(campaign->plan, campaign->samples, block + 1, campaign->looks)) {
+            campaign->stopped = "narrow";
+            break;
+        }
+    }
+    if (interrupted)
+        campaign->stopped = "interrupted";
     return status;
 }
 
@@ -296,6 +381,7 @@ static enum tlc_status conclude(struct campaign *campaign, json_t *header, json_
                         json_boolean(interrupted));
     enum tlc_status status =
         tlc_campaign_summarise(*result, campaign->plan, campaign->samples, error);
+    tlc_until_tell(*result, campaign->looks, campaign->stopped);
     if (interrupted && (status == TLC_OK || status == TLC_REFUSED))
         return tlc_fail(error, TLC_INTERRUPTED,
                         "run: interrupted; what was finished is in the result");
@@ -319,6 +405,10 @@ static enum tlc_status find_kinds(struct campaign *campaign, struct tlc_error *e
         const struct tlc_workload_kind *kind = tlc_workload_kind(plan->arms[i].workload);
         if (!kind)
             return tlc_fail(error, TLC_USAGE, "arm '%s': workload '%s': not in this build",
+                            plan->arms[i].name, plan->arms[i].workload);
+        if (plan->schedule.duet && !kind->duet)
+            return tlc_fail(error, TLC_USAGE,
+                            "arm '%s': workload '%s' runs one arm at a time; write duet: false",
                             plan->arms[i].name, plan->arms[i].workload);
         campaign->of_arm[i] = opened_of(campaign, kind);
     }
@@ -350,6 +440,8 @@ enum tlc_status tlc_campaign_run(const struct tlc_campaign_options *options, jso
                                           .idle_connections = options->idle_connections}};
     json_t *header = NULL;
     *result = NULL;
+    campaign.looks = json_array();
+    campaign.stopped = "failure";
     campaign.running = calloc(options->plan->arm_count, sizeof *campaign.running);
     campaign.stays = calloc(options->plan->arm_count, sizeof *campaign.stays);
     campaign.stayed = calloc(options->plan->arm_count, sizeof *campaign.stayed);
@@ -380,6 +472,7 @@ enum tlc_status tlc_campaign_run(const struct tlc_campaign_options *options, jso
     }
     tlc_journal_close(campaign.journal);
     json_decref(campaign.samples);
+    json_decref(campaign.looks);
     json_decref(header);
     free(campaign.running);
     free(campaign.stays);

@@ -20,28 +20,27 @@ void tlc_sample_clear(struct tlc_sample *sample)
 {
     json_decref(sample->evidence);
     json_decref(sample->slices);
-    json_decref(sample->counters);
+    if (sample->counters)
+        tlc_counters_free(sample->counters);
+    free(sample->counters);
     *sample = (struct tlc_sample){0};
 }
 
-static enum tlc_status merge_detail(struct tlc_sample *sample, json_t *detail,
+// Latencies of all slices are in the sum, so it is kept as it is: made JSON again for each slice,
+// the work would grow with the square of the slices.
+static enum tlc_status merge_detail(struct tlc_sample *sample, const json_t *detail,
                                     struct tlc_error *error)
 {
+    struct tlc_counters part = {0};
     if (!detail)
         return TLC_OK;
-    struct tlc_counters sum = {0}, part = {0};
-    enum tlc_status status = TLC_OK;
-    if (sample->counters)
-        status = tlc_counters_from_json(sample->counters, &sum, error);
+    if (!sample->counters)
+        sample->counters = calloc(1, sizeof *sample->counters);
+    if (!sample->counters)
+        return tlc_fail(error, TLC_ENVIRONMENT, "sample: out of memory");
+    enum tlc_status status = tlc_counters_from_json(detail, &part, error);
     if (status == TLC_OK)
-        status = tlc_counters_from_json(detail, &part, error);
-    if (status == TLC_OK)
-        status = tlc_counters_merge(&sum, &part, error);
-    if (status == TLC_OK) {
-        json_decref(sample->counters);
-        sample->counters = tlc_counters_to_json(&sum);
-    }
-    tlc_counters_free(&sum);
+        status = tlc_counters_merge(sample->counters, &part, error);
     tlc_counters_free(&part);
     return status;
 }
@@ -57,7 +56,7 @@ static void add_split(json_t *json, const struct tlc_slice *slice)
     json_decref(split);
 }
 
-enum tlc_status tlc_sample_add(struct tlc_sample *sample, unsigned round, size_t position,
+enum tlc_status tlc_sample_add(struct tlc_sample *sample, struct tlc_visit visit,
                                struct tlc_slice *slice, struct tlc_error *error)
 {
     struct tlc_slice *totals = &sample->totals;
@@ -75,13 +74,16 @@ enum tlc_status tlc_sample_add(struct tlc_sample *sample, unsigned round, size_t
     totals->server_us += slice->server_us;
     totals->rest_us += slice->rest_us;
     totals->total_us += slice->total_us;
-    json_t *json = json_pack("{s:i, s:i, s:I, s:I, s:f, s:f, s:f, s:f, s:I}", "round", (int)round,
-                             "position", (int)position, "handshakes", (json_int_t)slice->handshakes,
-                             "in_window", (json_int_t)slice->in_window, "window_s", slice->window_s,
-                             "span_s", slice->span_s, "cost_us", slice->cost_us, "client_us",
-                             slice->client_us, "errors", (json_int_t)slice->errors);
+    json_t *json =
+        json_pack("{s:i, s:i, s:I, s:I, s:f, s:f, s:f, s:f, s:I}", "round", (int)visit.round,
+                  "position", (int)visit.position, "handshakes", (json_int_t)slice->handshakes,
+                  "in_window", (json_int_t)slice->in_window, "window_s", slice->window_s, "span_s",
+                  slice->span_s, "cost_us", slice->cost_us, "client_us", slice->client_us, "errors",
+                  (json_int_t)slice->errors);
     if (slice->burnt_us > 0)
         json_object_set_new(json, "burnt_us", json_real(slice->burnt_us));
+    if (visit.duet)
+        json_object_set_new(json, "duet", json_true());
     if (slice->buckets)
         json_object_set(json, "buckets", slice->buckets);
     if (slice->total_us > 0)
@@ -110,29 +112,25 @@ static json_t *percentiles_of(uint32_t *values, size_t count)
                      tlc_percentile_u32(values, count, 0.999), "max", (double)values[count - 1]);
 }
 
-static json_t *counters_json(const json_t *merged)
+static json_t *counters_json(struct tlc_counters *counters)
 {
-    struct tlc_counters counters = {0};
-    struct tlc_error ignored;
-    if (!merged || tlc_counters_from_json(merged, &counters, &ignored) != TLC_OK)
+    if (!counters)
         return json_null();
-    json_t *latency =
-        json_pack("{s:o, s:o, s:o, s:o}", "connect",
-                  percentiles_of(counters.latency_connect_us, counters.latency_connect_count),
-                  "server_hello", percentiles_of(counters.latency_hello_us, counters.latency_count),
-                  "finished", percentiles_of(counters.latency_done_us, counters.latency_count),
-                  "echoed", percentiles_of(counters.latency_echo_us, counters.latency_echo_count));
-    json_t *json = json_pack(
-        "{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:O?, s:O?, s:o}", "started",
-        (json_int_t)counters.started, "handshakes", (json_int_t)counters.handshakes, "resumed",
-        (json_int_t)counters.resumed, "hello_retry_requests",
-        (json_int_t)counters.hello_retry_requests, "mismatches", (json_int_t)counters.mismatches,
-        "tickets", (json_int_t)counters.tickets, "signatures_verified",
-        (json_int_t)counters.signatures_verified, "bytes_sent", (json_int_t)counters.bytes_sent,
-        "bytes_received", (json_int_t)counters.bytes_received, "errors", counters.errors,
-        "negotiated", counters.negotiated, "latency_us", latency);
-    tlc_counters_free(&counters);
-    return json;
+    json_t *latency = json_pack(
+        "{s:o, s:o, s:o, s:o}", "connect",
+        percentiles_of(counters->latency_connect_us, counters->latency_connect_count),
+        "server_hello", percentiles_of(counters->latency_hello_us, counters->latency_count),
+        "finished", percentiles_of(counters->latency_done_us, counters->latency_count), "echoed",
+        percentiles_of(counters->latency_echo_us, counters->latency_echo_count));
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:O?, s:O?, s:o}", "started",
+                     (json_int_t)counters->started, "handshakes", (json_int_t)counters->handshakes,
+                     "resumed", (json_int_t)counters->resumed, "hello_retry_requests",
+                     (json_int_t)counters->hello_retry_requests, "mismatches",
+                     (json_int_t)counters->mismatches, "tickets", (json_int_t)counters->tickets,
+                     "signatures_verified", (json_int_t)counters->signatures_verified, "bytes_sent",
+                     (json_int_t)counters->bytes_sent, "bytes_received",
+                     (json_int_t)counters->bytes_received, "errors", counters->errors, "negotiated",
+                     counters->negotiated, "latency_us", latency);
 }
 
 static uint16_t first_group(const char *groups)

@@ -7,6 +7,7 @@
 #include "campaign/conclusions.h"
 #include "campaign/curves.h"
 #include "evidence/checks.h"
+#include "result/rounds.h"
 #include "stats/stats.h"
 
 enum { MAX_BLOCKS = 1000 };
@@ -130,7 +131,7 @@ static bool add_pair(struct pairs *pairs, double log_ratio, unsigned instance)
     return true;
 }
 
-// Pairs the slices of the same round of two samples of the same block.
+// Pairs the slices of two samples of the same block: those of a round, or in duets of a visit.
 static bool pair_rounds(const json_t *mine, const json_t *base, enum quantity quantity,
                         struct pairs *pairs)
 {
@@ -140,8 +141,7 @@ static bool pair_rounds(const json_t *mine, const json_t *base, enum quantity qu
     {
         json_array_foreach(json_object_get(base, "slices"), k, other)
         {
-            if (json_integer_value(json_object_get(slice, "round")) !=
-                json_integer_value(json_object_get(other, "round")))
+            if (!tlc_slices_pair(slice, other))
                 continue;
             double ratio = log(slice_value(slice, quantity) / slice_value(other, quantity));
             if (isfinite(ratio) && !add_pair(pairs, ratio, pairs->instances))

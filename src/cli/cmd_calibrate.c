@@ -1,7 +1,6 @@
 // tlscost calibrate: reads what is known beforehand, and says whether the instrument can be trusted
 // on this machine.
 #include <argp.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 #include "cli/common.h"
 #include "cli/measuring.h"
 #include "plan/plan.h"
+#include "report/report.h"
 #include "result/result.h"
 
 struct options {
@@ -122,77 +122,9 @@ static enum tlc_status run(const struct options *options, const struct tlc_plan 
     return status;
 }
 
-// --- what is printed ---
-
-static double number_of(const json_t *object, const char *key)
+static void tell(const json_t *document, const char *stored)
 {
-    const json_t *value = json_object_get(object, key);
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
-
-// "1.0003 [0.9981, 1.0022]"; "-" where nothing was accepted.
-static void format_figure(const json_t *figure, const char *name, int digits, char *text,
-                          size_t capacity)
-{
-    double estimate = number_of(figure, name);
-    double low = number_of(figure, "low"), high = number_of(figure, "high");
-    if (isnan(estimate))
-        snprintf(text, capacity, "-");
-    else if (isnan(low) || isnan(high))
-        snprintf(text, capacity, "%.*f, no interval", digits, estimate);
-    else
-        snprintf(text, capacity, "%.*f [%.*f, %.*f]", digits, estimate, digits, low, digits, high);
-}
-
-static void print_points(const json_t *known_cost)
-{
-    size_t index;
-    json_t *point;
-    char text[96];
-    json_array_foreach(json_object_get(known_cost, "points"), index, point)
-    {
-        format_figure(point, "estimate", 2, text, sizeof text);
-        printf("    %5.1f us asked, %6.2f burnt, read as %s us\n", number_of(point, "asked_us"),
-               number_of(point, "injected_us"), text);
-    }
-}
-
-static void print_part(const json_t *document, const json_t *part)
-{
-    static const struct {
-        const char *name, *title;
-    } titles[] = {{"a_a", "equal arms"},
-                  {"known_cost", "known cost"},
-                  {"position", "last / first"},
-                  {"fair_client", "cheap / honest"},
-                  {"interference", "busy / idle"}};
-    const char *name = json_string_value(json_object_get(part, "name")), *title = name;
-    const json_t *figure = json_object_get(document, name);
-    bool line = !strcmp(name, "known_cost");
-    char text[96];
-    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
-        if (!strcmp(titles[i].name, name))
-            title = titles[i].title;
-    format_figure(figure, line ? "slope" : "estimate", 4, text, sizeof text);
-    printf("  %-15s %-28s %s\n", title, text, json_string_value(json_object_get(part, "outcome")));
-    printf("    %s\n", json_string_value(json_object_get(part, "text")));
-    if (line)
-        print_points(figure);
-}
-
-static void print_document(const json_t *document, const char *stored)
-{
-    const json_t *verdict = json_object_get(document, "verdict");
-    const json_t *setup = json_object_get(document, "setup");
-    size_t index;
-    json_t *part, *reason;
-    printf("Calibration: servers on CPUs %s, generator on %s\n\n",
-           json_string_value(json_object_get(setup, "server_cpus")),
-           json_string_value(json_object_get(setup, "generator_cpus")));
-    json_array_foreach(json_object_get(verdict, "parts"), index, part) print_part(document, part);
-    json_array_foreach(json_object_get(json_object_get(document, "campaign"), "reasons"), index,
-                       reason) printf("  refused: %s\n", json_string_value(reason));
-    printf("\nVerdict: %s\n", json_string_value(json_object_get(verdict, "outcome")));
+    tlc_calibration_print(document, stdout);
     if (stored)
         printf("Kept for later reports of this machine: %s\n", stored);
 }
@@ -210,7 +142,7 @@ static enum tlc_status deliver(const struct options *options, const json_t *docu
     if (options->json)
         tlc_print_json(document);
     else if (!options->output || strcmp(options->output, "-") != 0)
-        print_document(document, interrupted || status != TLC_OK ? NULL : stored);
+        tell(document, interrupted || status != TLC_OK ? NULL : stored);
     return status;
 }
 

@@ -11,12 +11,14 @@
 #include "cli/connect_run.h"
 #include "cli/measuring.h"
 #include "cli/plan_run.h"
+#include "cli/share.h"
 #include "plan/plan.h"
 #include "result/result.h"
 
 struct options {
     const char *plan, *output, *go_on, *server_cpus, *generator_cpus;
-    uint64_t blocks;
+    uint64_t blocks, at_most_us;
+    double until;
     bool quick, quiet, keep_logs;
     struct tlc_error error;
 };
@@ -27,6 +29,8 @@ enum {
     KEY_SERVER_CPUS,
     KEY_GENERATOR_CPUS,
     KEY_BLOCKS,
+    KEY_UNTIL,
+    KEY_AT_MOST,
     KEY_KEEP_LOGS
 };
 
@@ -37,6 +41,9 @@ static const struct argp_option argp_options[] = {
     {"continue", KEY_CONTINUE, "FILE", 0,
      "Go on with a campaign that was broken off; FILE is its result file", 0},
     {"blocks", KEY_BLOCKS, "N", 0, "Fresh servers this many times (at least 6 for intervals)", 0},
+    {"until", KEY_UNTIL, "SHARE", 0,
+     "As many blocks as make the half-width of every interval this narrow, for example 1%", 0},
+    {"at-most", KEY_AT_MOST, "TIME", 0, "Begin no block that would end later, for example 5min", 0},
     {"server-cpus", KEY_SERVER_CPUS, "LIST", 0,
      "CPUs of the servers, for example 2-3 (default: chosen)", 0},
     {"generator-cpus", KEY_GENERATOR_CPUS, "LIST", 0, "CPUs of the generator and the orchestrator",
@@ -63,6 +70,14 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     case KEY_BLOCKS:
         if (tlc_parse_number("--blocks", argument, 1, 1000, &options->blocks, &options->error) !=
             TLC_OK)
+            argp_error(state, "%s", options->error.text);
+        return 0;
+    case KEY_UNTIL:
+        if (!tlc_parse_share(argument, &options->until) || options->until <= 0)
+            argp_error(state, "--until: '%s': not a share; write for example 1%%", argument);
+        return 0;
+    case KEY_AT_MOST:
+        if (tlc_parse_duration(argument, &options->at_most_us, &options->error) != TLC_OK)
             argp_error(state, "%s", options->error.text);
         return 0;
     case KEY_SERVER_CPUS:
@@ -96,6 +111,7 @@ static const char documentation[] =
     "\vExamples:\n"
     "  tlscost run --quick -o r.json\n"
     "  tlscost run plans/groups.yaml --server-cpus 1 --generator-cpus 0\n"
+    "  tlscost run groups --until 1% --at-most 5min\n"
     "  tlscost run --continue r.json     after a crash or a kill\n\n"
     "Finished samples are kept in FILE.journal until the result is written, so that nothing is "
     "lost.";
@@ -153,6 +169,10 @@ static enum tlc_status read_plan(const struct options *options, const char *jour
         tlc_plan_make_quick(*plan);
     if (status == TLC_OK && options->blocks)
         (*plan)->schedule.blocks = (unsigned)options->blocks;
+    if (status == TLC_OK && options->until > 0)
+        (*plan)->schedule.until = options->until;
+    if (status == TLC_OK && options->at_most_us)
+        (*plan)->schedule.at_most_us = options->at_most_us;
     return status;
 }
 

@@ -75,6 +75,9 @@ struct tlc_schedule {
     uint64_t warm_up_us; // per instance, before its first slice, not counted
     uint64_t settle_us;  // extra pause between slices; 0 by default: events decide
     unsigned bookends;   // 1: the baseline stands first and last in every round, the others turn
+    unsigned duet;       // 1: a visit serves an arm and the arm it is divided by at once
+    double until;        // half-width of every interval at which the campaign ends; 0: see blocks
+    uint64_t at_most_us; // no block is begun that would end later, once 6 are done; 0: no limit
     // The workload `connect` has no slices.
     unsigned connections; // of each arm at each round-trip time
     unsigned pace;        // connections begun in a second, of all arms together
@@ -167,9 +170,13 @@ const char *tlc_arm_key_at(size_t index);
 // every second block with a reversed round.
 void tlc_schedule_order(size_t arm_count, unsigned block, unsigned round, size_t *order);
 // The visits of one round of a plan: that order, or with bookends the baseline, the others in that
-// order, and the baseline again. `order` has room for arm_count + 1; returns how many there are.
+// order, and the baseline again. In duets the arms other than the baseline are visited, each
+// together with the arm it is divided by, and the bookends are those of the control. `order` has
+// room for arm_count + 1; returns how many there are.
 size_t tlc_schedule_visits(const struct tlc_plan *plan, unsigned block, unsigned round,
                            size_t *order);
+// The most blocks a campaign of the plan runs: with `until` as many as it needs.
+unsigned tlc_schedule_most_blocks(const struct tlc_plan *plan);
 // How many visits a round of the plan has.
 size_t tlc_schedule_visit_count(const struct tlc_plan *plan);
 

@@ -15,23 +15,37 @@ void tlc_schedule_order(size_t arm_count, unsigned block, unsigned round, size_t
         order[reversed ? arm_count - 1 - i : i] = (start + i) % arm_count;
 }
 
+// The arm that bookends hold: the control in duets, whose partner the baseline is; -1: no bookends.
+static int bookend_of(const struct tlc_plan *plan)
+{
+    return !plan->schedule.bookends ? -1 : plan->schedule.duet ? plan->control : 0;
+}
+
 size_t tlc_schedule_visit_count(const struct tlc_plan *plan)
 {
-    return plan->arm_count + (plan->schedule.bookends ? 1 : 0);
+    return plan->arm_count + (bookend_of(plan) >= 0) - (plan->schedule.duet ? 1 : 0);
 }
 
 size_t tlc_schedule_visits(const struct tlc_plan *plan, unsigned block, unsigned round,
                            size_t *order)
 {
-    if (!plan->schedule.bookends) {
-        tlc_schedule_order(plan->arm_count, block, round, order);
-        return plan->arm_count;
+    int bookend = bookend_of(plan);
+    size_t count = tlc_schedule_visit_count(plan), first = bookend >= 0 ? 1 : 0;
+    tlc_schedule_order(count - 2 * first, block, round, order + first);
+    for (size_t i = first; i < count - first; i++) {
+        order[i] += plan->schedule.duet;
+        order[i] += bookend >= 0 && order[i] >= (size_t)bookend;
     }
-    tlc_schedule_order(plan->arm_count - 1, block, round, order + 1);
-    for (size_t i = 1; i < plan->arm_count; i++)
-        order[i]++;
-    order[0] = order[plan->arm_count] = 0;
-    return plan->arm_count + 1;
+    if (bookend >= 0)
+        order[0] = order[count - 1] = (size_t)bookend;
+    return count;
+}
+
+unsigned tlc_schedule_most_blocks(const struct tlc_plan *plan)
+{
+    enum { MOST_BLOCKS = 200 };
+    return plan->schedule.until > 0 && plan->schedule.blocks < MOST_BLOCKS ? MOST_BLOCKS
+                                                                           : plan->schedule.blocks;
 }
 
 // The warm-ups of all arms of a block.

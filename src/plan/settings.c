@@ -105,6 +105,9 @@ const struct tlc_setting tlc_schedule_settings[TLC_SCHEDULE_KEY_COUNT] = {
     TIME("warm_up", tlc_schedule, warm_up_us, TLC_MEMBER_UINT64, "100ms", 0, 60e6),
     TIME("settle", tlc_schedule, settle_us, TLC_MEMBER_UINT64, "0ms", 0, 10e6),
     SWITCH(tlc_schedule, bookends),
+    SWITCH(tlc_schedule, duet),
+    SHARE(tlc_schedule, until, "0%", 1),
+    TIME("at_most", tlc_schedule, at_most_us, TLC_MEMBER_UINT64, "0s", 0, 86400e6),
     COUNT(tlc_schedule, connections, "100", 1, 1000000),
     COUNT(tlc_schedule, pace, "100", 1, 10000),
 };

@@ -58,6 +58,9 @@
     X(WARM_UP, "warm_up")                                                                          \
     X(SETTLE, "settle")                                                                            \
     X(BOOKENDS, "bookends")                                                                        \
+    X(DUET, "duet")                                                                                \
+    X(UNTIL, "until")                                                                              \
+    X(AT_MOST, "at_most")                                                                          \
     X(CONNECTIONS, "connections")                                                                  \
     X(PACE, "pace")
 #define TLC_LIMIT_KEYS(X)                                                                          \

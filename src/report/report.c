@@ -29,6 +29,20 @@ const char *tlc_report_format_at(size_t index)
     return index < FORMATS ? formats[index].name : NULL;
 }
 
+// A calibration is a few lines that need no layout.
+static enum tlc_status write_calibration(const json_t *document, const char *format, FILE *to,
+                                         struct tlc_error *error)
+{
+    bool markdown = !strcmp(format, "markdown");
+    if (!markdown && strcmp(format, "terminal") != 0)
+        return tlc_fail(error, TLC_USAGE,
+                        "report: format '%.32s': a calibration has terminal and markdown", format);
+    fputs(markdown ? "```\n" : "", to);
+    tlc_calibration_print(document, to);
+    fputs(markdown ? "```\n" : "", to);
+    return fflush(to) || ferror(to) ? tlc_fail_errno(error, "report: write") : TLC_OK;
+}
+
 enum tlc_status tlc_report_write_with(const json_t *result, const char *format,
                                       const struct tlc_report_options *options, FILE *to,
                                       struct tlc_error *error)
@@ -41,6 +55,9 @@ enum tlc_status tlc_report_write_with(const json_t *result, const char *format,
                         "report: format '%.32s': unknown; known are terminal, markdown, csv, json, "
                         "benchstat, jmh-json",
                         format);
+    const char *command = json_string_value(json_object_get(result, "command"));
+    if (command && !strcmp(command, "calibrate"))
+        return write_calibration(result, formats[chosen].name, to, error);
     struct tlc_report_model *model;
     struct tlc_published published;
     enum tlc_status status = tlc_report_model_new(result, &model, error);

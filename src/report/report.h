@@ -30,4 +30,7 @@ enum tlc_status tlc_report_write(const json_t *result, const char *format, FILE 
 // Names of the formats; NULL past the end.
 const char *tlc_report_format_at(size_t index);
 
+// The parts of a document of `calibrate`, their figures and the verdict, as text.
+void tlc_calibration_print(const json_t *document, FILE *to);
+
 #endif

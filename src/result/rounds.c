@@ -33,11 +33,19 @@ static const json_t *accepted_of_block(const json_t *samples, json_int_t block)
     return NULL;
 }
 
-static const json_t *slice_of_round(const json_t *sample, json_int_t round)
+bool tlc_slices_pair(const json_t *slice, const json_t *other)
+{
+    if (integer_of(slice, "round") != integer_of(other, "round"))
+        return false;
+    return !json_is_true(json_object_get(slice, "duet")) ||
+           integer_of(slice, "position") == integer_of(other, "position");
+}
+
+static const json_t *partner_of(const json_t *slice, const json_t *sample)
 {
     const json_t *slices = json_object_get(sample, "slices");
     for (size_t i = 0; i < json_array_size(slices); i++)
-        if (integer_of(json_array_get(slices, i), "round") == round)
+        if (tlc_slices_pair(slice, json_array_get(slices, i)))
             return json_array_get(slices, i);
     return NULL;
 }
@@ -69,7 +77,7 @@ static bool add_sample(struct tlc_rounds *rounds, const json_t *sample, const js
         const json_t *slice = json_array_get(slices, i);
         double value = log_cost(slice);
         if (reference)
-            value -= log_cost(slice_of_round(reference, integer_of(slice, "round")));
+            value -= log_cost(partner_of(slice, reference));
         if (isfinite(value) && !add_value(rounds, value))
             return false;
     }

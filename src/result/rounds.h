@@ -26,4 +26,8 @@ void tlc_rounds_free(struct tlc_rounds *rounds);
 // The arm of a `run` result by name; NULL when it has none.
 const json_t *tlc_result_arm(const json_t *result, const char *name);
 
+// Whether two slices of a block, of different arms, are compared: those of the same round, and of
+// the same visit where two arms ran at once.
+bool tlc_slices_pair(const json_t *slice, const json_t *other);
+
 #endif

@@ -49,14 +49,14 @@ double tlc_signed_rank_p(const double *values, size_t count, double centre);
 struct tlc_interval tlc_ratio_over_instances(const double *log_ratios, const unsigned *instance,
                                              size_t count, unsigned instances, double confidence);
 
-// Slope of a line through points by the weighted median of the slopes of all pairs, the weight
-// being the pair's distance in x: Theil's and Sen's estimate (Sen, JASA 63, 1968), which a few wild
-// points cannot move, with weights that keep pairs of near x, whose slopes scatter most, from
-// ruling it (Jaeckel, Annals of Mathematical Statistics 43, 1972). NaN without two points that
-// differ in x.
-double tlc_line_slope(const double *x, const double *y, size_t count);
-// The slope of each instance's own points, and the signed-rank interval over instances. Point `i`
-// belongs to `instance[i]` (0 .. instances-1); each instance may have a height of its own.
+// Slope of the line through the origin by least squares, over the points of one instance: for
+// points that are differences, which are 0 where nothing was added. Each is to be a robust estimate
+// already; the far ones rule, whose slopes scatter least. NaN without a point off the origin.
+double tlc_line_slope(const double *x, const double *y, const unsigned *instance, size_t count,
+                      unsigned which);
+// The slope of each instance's own points, and the signed-rank interval over instances, which an
+// instance with wild points cannot move far. Point `i` belongs to `instance[i]` (0 ..
+// instances-1).
 struct tlc_interval tlc_slope_over_instances(const double *x, const double *y,
                                              const unsigned *instance, size_t count,
                                              unsigned instances, double confidence);

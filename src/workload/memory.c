@@ -211,8 +211,8 @@ static enum tlc_status memory_slice(struct tlc_workload *workload, size_t arm, u
     if (status != TLC_OK)
         return tlc_fail_prefix(error, "arm '%s'", state->arm->name);
     state->server_handshakes += slice->handshakes;
-    tlc_sums_add(&state->sums, &before, &after, (double)(after.server_ns - before.server_ns) / 1000,
-                 slice->span_s);
+    double run_us = (double)(after.server_ns - before.server_ns) / 1000;
+    tlc_sums_add(&state->sums, &before, &after, run_us, run_us, slice->span_s);
     return TLC_OK;
 }
 

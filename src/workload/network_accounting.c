@@ -17,7 +17,8 @@ static enum tlc_status read_set(const cpu_set_t *cpus, const struct tlc_cpu_even
 enum tlc_status tlc_take_readings(const struct tlc_observed *observed,
                                   struct tlc_readings *readings, struct tlc_error *error)
 {
-    readings->server_ns = tlc_tree_cpu_ns(observed->server, NULL);
+    readings->server_ns = observed->tree ? tlc_tree_read_ns(observed->tree, NULL)
+                                         : tlc_tree_cpu_ns(observed->server, NULL);
     enum tlc_status status =
         read_set(observed->server_cpus, observed->server_events, &readings->server, error);
     if (status == TLC_OK)
@@ -69,11 +70,22 @@ static uint64_t grown(uint64_t later, uint64_t earlier)
     return later > earlier ? later - earlier : 0;
 }
 
+double tlc_cpu_share(double cost_us, double together_us, unsigned workers, unsigned cpus)
+{
+    if (cost_us <= 0 || cost_us >= together_us)
+        return 1;
+    unsigned could_use = workers < cpus ? workers : cpus;
+    double share = (double)cpus * cost_us / together_us / could_use;
+    return share < 1 ? share : 1;
+}
+
 void tlc_sums_add(struct tlc_sums *sums, const struct tlc_readings *before,
-                  const struct tlc_readings *after, double cost_us, double span_s)
+                  const struct tlc_readings *after, double cost_us, double together_us,
+                  double span_s)
 {
     sums->slices++;
     sums->cost_us += cost_us;
+    sums->together_us += together_us;
     sums->span_s += span_s;
     add_set(&sums->server, &after->server, &before->server);
     add_set(&sums->generator, &after->generator, &before->generator);
@@ -105,8 +117,8 @@ static double accounting_gap(const struct tlc_sums *sums)
 {
     if (sums->cost_us <= 0)
         return 1;
-    double gap = fabs(busy_us(&sums->server.times) - sums->cost_us) - tick_error_us(sums);
-    return gap > 0 ? gap / sums->cost_us : 0;
+    double gap = fabs(busy_us(&sums->server.times) - sums->together_us) - tick_error_us(sums);
+    return gap > 0 ? gap / sums->together_us : 0;
 }
 
 // The time that the CPUs were there, by their clock against the sum of all fields of /proc/stat:

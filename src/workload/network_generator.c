@@ -21,15 +21,30 @@ enum tlc_status tlc_arm_generator_start(const cpu_set_t *cpus, const int *namesp
     return tlc_process_start(&options, &generator->process, error);
 }
 
-enum tlc_status tlc_arm_generator_ask(struct tlc_arm_generator *generator, json_t *command,
-                                      int timeout_ms, json_t **answer, struct tlc_error *error)
+enum tlc_status tlc_arm_generator_tell(struct tlc_arm_generator *generator, json_t *command,
+                                       struct tlc_error *error)
 {
-    *answer = NULL;
     enum tlc_status status = tlc_message_send(generator->process.control, command, error);
     json_decref(command);
+    return status;
+}
+
+enum tlc_status tlc_arm_generator_hear(struct tlc_arm_generator *generator, int timeout_ms,
+                                       json_t **answer, struct tlc_error *error)
+{
+    enum tlc_status status = TLC_OK;
+    *answer = NULL;
+    for (; status == TLC_OK && generator->owed; generator->owed--) {
+        status = tlc_message_receive(generator->process.control, timeout_ms, answer, error);
+        json_decref(*answer);
+        *answer = NULL;
+        if (status != TLC_OK)
+            break;
+    }
     if (status == TLC_OK)
         status = tlc_message_receive(generator->process.control, timeout_ms, answer, error);
     if (status != TLC_OK) {
+        generator->owed++;
         char said[400];
         tlc_log_tail(generator->log, said, sizeof said);
         tlc_fail_prefix(error, "generator%s%s", said[0] ? ": " : "", said);
@@ -43,6 +58,14 @@ enum tlc_status tlc_arm_generator_ask(struct tlc_arm_generator *generator, json_
     json_decref(*answer);
     *answer = NULL;
     return status;
+}
+
+enum tlc_status tlc_arm_generator_ask(struct tlc_arm_generator *generator, json_t *command,
+                                      int timeout_ms, json_t **answer, struct tlc_error *error)
+{
+    *answer = NULL;
+    enum tlc_status status = tlc_arm_generator_tell(generator, command, error);
+    return status == TLC_OK ? tlc_arm_generator_hear(generator, timeout_ms, answer, error) : status;
 }
 
 void tlc_arm_generator_stop(struct tlc_arm_generator *generator)

@@ -53,6 +53,14 @@ struct tlc_stay {
 
 struct tlc_workload; // state of one kind
 
+// Two arms at once.
+struct tlc_duet {
+    size_t arms[2];
+    unsigned concurrency[2];
+    uint64_t duration_us, count; // of each, as of a slice
+    unsigned turn;               // counts up: what two arms can change, they change with it
+};
+
 struct tlc_workload_kind {
     const char *name; // "network", "memory", "primitive"
     bool concurrent;  // more concurrency might raise the rate: the headroom check applies
@@ -68,7 +76,8 @@ struct tlc_workload_kind {
     enum tlc_status (*open)(const struct tlc_workload_setup *setup, struct tlc_workload **workload,
                             struct tlc_error *error);
     // Starts a fresh instance of the arm, warms it up and takes its evidence. The arm stays idle
-    // until a slice.
+    // until a slice. TLC_REFUSED when it runs and cannot be measured; another failure when it
+    // cannot run at all, which ends a campaign that has not measured anything yet.
     enum tlc_status (*prepare)(struct tlc_workload *workload, size_t arm, json_t **evidence,
                                struct tlc_error *error);
     // One measured window, drained at its end. A dead server is an error; failed handshakes are
@@ -76,6 +85,10 @@ struct tlc_workload_kind {
     enum tlc_status (*slice)(struct tlc_workload *workload, size_t arm, uint64_t duration_us,
                              uint64_t count, unsigned concurrency, struct tlc_slice *slice,
                              struct tlc_error *error);
+    // The same of two arms at once, on the same CPUs. Each one's span is that in which the CPUs
+    // were its own. NULL: the kind cannot.
+    enum tlc_status (*duet)(struct tlc_workload *workload, const struct tlc_duet *duet,
+                            struct tlc_slice slices[2], struct tlc_error *error);
     // Facts over the slices since prepare.
     enum tlc_status (*stay)(struct tlc_workload *workload, size_t arm, struct tlc_stay *stay,
                             struct tlc_error *error);

@@ -22,7 +22,7 @@ enum { BLOCKS = 8, ROUNDS = 4, HANDSHAKES = 200 };
     "include:\n  - {name: burn-10, burn: 10us, instance: baseline}\n"                              \
     "  - {name: burn-50, burn: 50us, instance: baseline}\n"                                        \
     "  - {name: cheap, share: cheap, instance: baseline}\n"
-#define SCHEDULE "schedule: {blocks: 8, rounds: 4, slice: 50ms, bookends: true}\n"
+#define SCHEDULE "schedule: {blocks: 8, rounds: 4, slice: 50ms, bookends: true, duet: true}\n"
 
 static struct tlc_plan *parse(const char *text)
 {
@@ -53,27 +53,46 @@ static double luck(unsigned block, size_t salt, double size)
 
 static void add_slice(json_t *slices, unsigned round, size_t position, double cost, double burnt)
 {
-    json_array_append_new(
-        slices, json_pack("{s:i, s:i, s:i, s:f, s:f, s:f}", "round", (int)round, "position",
-                          (int)position, "handshakes", HANDSHAKES, "cost_us", HANDSHAKES * cost,
-                          "span_s", HANDSHAKES * cost / 1e6, "burnt_us", HANDSHAKES * burnt));
+    json_array_append_new(slices,
+                          json_pack("{s:i, s:i, s:i, s:f, s:f, s:f, s:b}", "round", (int)round,
+                                    "position", (int)position, "handshakes", HANDSHAKES, "cost_us",
+                                    HANDSHAKES * cost, "span_s", HANDSHAKES * cost / 1e6,
+                                    "burnt_us", HANDSHAKES * burnt, "duet", 1));
+}
+
+// The machine's speed differs from visit to visit by far more than what is looked for, and not
+// between the last visit of a round and the first of the next.
+static double speed_at(unsigned block, unsigned round, size_t position, size_t last)
+{
+    return 250 *
+           luck(block, position == last ? round + 1 : round + (position ? 100 * position : 0), 0.2);
+}
+
+static double cost_at(const struct tlc_plan *plan, const struct machine *machine, size_t arm,
+                      unsigned block, unsigned round, size_t position)
+{
+    size_t last = tlc_schedule_visit_count(plan) - 1;
+    double own = (int)arm == plan->control ? machine->a_a * luck(block, 7, 0.002) : 1;
+    if (!strcmp(plan->arms[arm].share, "cheap"))
+        own *= machine->cheap;
+    if (position == 0 || position == last)
+        own *= position ? sqrt(machine->position) : 1 / sqrt(machine->position);
+    return speed_at(block, round, position, last) * own *
+               luck(block, 3 * arm + round + position, 0.0003) +
+           machine->read * machine->overshoot * plan->arms[arm].burn_us;
 }
 
 static json_t *sample_of(const struct tlc_plan *plan, const struct machine *machine, size_t arm,
                          unsigned block)
 {
     json_t *slices = json_array();
+    size_t order[16];
     double burnt = machine->overshoot * plan->arms[arm].burn_us;
-    double own = (int)arm == plan->control ? machine->a_a * luck(block, 7, 0.002) : 1;
-    if (!strcmp(plan->arms[arm].share, "cheap"))
-        own *= machine->cheap;
     for (unsigned round = 0; round < ROUNDS; round++) {
-        // The machine's speed differs from round to round by far more than what is looked for.
-        double speed = luck(block, round, 0.2) * 250;
-        double cost = speed * own * luck(block, 3 * arm + round, 0.0003) + machine->read * burnt;
-        add_slice(slices, round, arm, arm ? cost : cost / sqrt(machine->position), burnt);
-        if (arm == 0)
-            add_slice(slices, round, plan->arm_count, cost * sqrt(machine->position), burnt);
+        size_t visits = tlc_schedule_visits(plan, block, round, order);
+        for (size_t i = 0; i < visits; i++)
+            if (arm == 0 || order[i] == arm)
+                add_slice(slices, round, i, cost_at(plan, machine, arm, block, round, i), burnt);
     }
     bool accepted = (int)arm != machine->refused_arm;
     json_t *refused = json_array();
@@ -222,6 +241,7 @@ static void a_plan_must_have_all_parts(void **state)
         {BASE
          "include:\n  - {name: burn-10, burn: 10us}\n  - {name: cheap, share: cheap}\n" SCHEDULE,
          "at least two arms with a burn"},
+        {BASE ARMS "schedule: {blocks: 8, bookends: true}\n", "duet"},
         {BASE "include:\n  - {name: a, burn: 10us}\n  - {name: b, burn: 20us}\n" SCHEDULE,
          "share: cheap"},
     };

@@ -38,7 +38,7 @@ static json_t *stay_of(uint64_t clock_ns, double cost_us, struct tlc_stay *stay)
     after.server.softirqs.net_rx %= UINT64_C(1) << 32;
     after.generator = second_later(before.generator);
     after.server.events.of[TLC_EVENT_CPU_CLOCK] = clock_ns;
-    tlc_sums_add(&sums, &before, &after, cost_us, 1);
+    tlc_sums_add(&sums, &before, &after, cost_us, cost_us, 1);
     tlc_sums_stay(&sums, 1, stay);
     return stay->detail;
 }

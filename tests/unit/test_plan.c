@@ -118,6 +118,8 @@ static void every_key_arrives(void **state)
                                                  .warm_up_us = 40000,
                                                  .settle_us = 1500,
                                                  .bookends = 1,
+                                                 .until = 0.015,
+                                                 .at_most_us = 300000000,
                                                  .connections = 100,
                                                  .pace = 100};
     assert_memory_equal(&plan->schedule, &schedule, sizeof schedule);

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "result/result.h"
+#include "result/rounds.h"
 
 static char folder[] = "/tmp/tlscost-test-XXXXXX";
 
@@ -223,6 +224,29 @@ static void damage_before_the_end_is_an_error(void **state)
                      TLC_ENVIRONMENT);
 }
 
+// Without duets a round has one slice of each arm; with them the baseline has one in every visit.
+static void slices_pair_by_round_or_by_visit(void **state)
+{
+    (void)state;
+    static const struct {
+        int rounds[2], positions[2];
+        bool duet, pair;
+    } cases[] = {{{1, 1}, {0, 3}, false, true},
+                 {{1, 2}, {0, 0}, false, false},
+                 {{1, 1}, {2, 2}, true, true},
+                 {{1, 1}, {2, 3}, true, false},
+                 {{1, 2}, {2, 2}, true, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        json_t *slices[2];
+        for (int k = 0; k < 2; k++)
+            slices[k] = json_pack("{s:i, s:i, s:b}", "round", cases[i].rounds[k], "position",
+                                  cases[i].positions[k], "duet", cases[i].duet);
+        assert_int_equal(tlc_slices_pair(slices[0], slices[1]), cases[i].pair);
+        json_decref(slices[0]);
+        json_decref(slices[1]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -232,6 +256,7 @@ int main(void)
         cmocka_unit_test(every_fixture_of_a_run_is_read),
         cmocka_unit_test(a_journal_keeps_its_lines),
         cmocka_unit_test(a_torn_last_line_is_dropped_and_written_over),
+        cmocka_unit_test(slices_pair_by_round_or_by_visit),
         cmocka_unit_test(damage_before_the_end_is_an_error),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

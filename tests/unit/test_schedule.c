@@ -167,6 +167,38 @@ static void bookends_take_their_time(void **state)
                 tlc_plan_seconds(&plan) - without < 5.01);
 }
 
+// Every arm but the baseline, which is in each duet; the control stands at both ends.
+static void duets_visit_all_but_the_baseline(void **state)
+{
+    (void)state;
+    struct tlc_plan plan = {.arm_count = 5, .control = 2, .schedule = {.duet = 1}};
+    for (unsigned bookends = 0; bookends < 2; bookends++)
+        for (unsigned round = 0; round < 20; round++) {
+            size_t order[6], seen[5] = {0};
+            plan.schedule.bookends = bookends;
+            size_t visits = tlc_schedule_visits(&plan, round % 3, round, order);
+            assert_int_equal(visits, 4 + bookends);
+            assert_int_equal(tlc_schedule_visit_count(&plan), visits);
+            for (size_t i = 0; i < visits; i++)
+                seen[order[i]]++;
+            for (size_t arm = 0; arm < 5; arm++)
+                assert_int_equal(seen[arm], arm == 0 ? 0 : arm == 2 ? 1 + bookends : 1);
+            if (bookends)
+                assert_true(order[0] == 2 && order[visits - 1] == 2);
+        }
+}
+
+static void until_lifts_the_number_of_blocks(void **state)
+{
+    (void)state;
+    struct tlc_plan plan = {.schedule = {.blocks = 8}};
+    assert_int_equal(tlc_schedule_most_blocks(&plan), 8);
+    plan.schedule.until = 0.01;
+    assert_int_equal(tlc_schedule_most_blocks(&plan), 200);
+    plan.schedule.blocks = 500;
+    assert_int_equal(tlc_schedule_most_blocks(&plan), 500);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -177,6 +209,8 @@ int main(void)
         cmocka_unit_test(blocks_start_differently),
         cmocka_unit_test(bookends_hold_the_others),
         cmocka_unit_test(bookends_take_their_time),
+        cmocka_unit_test(duets_visit_all_but_the_baseline),
+        cmocka_unit_test(until_lifts_the_number_of_blocks),
         cmocka_unit_test(quick_keeps_arms_and_time),
         cmocka_unit_test(quick_never_lengthens_a_short_plan),
     };

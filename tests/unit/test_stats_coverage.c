@@ -15,6 +15,7 @@
 #include <stdio.h>
 
 #include "stats/stats.h"
+#include "stats/stopping.h"
 
 enum { ROUNDS = 8, MOST_INSTANCES = 20, CAMPAIGNS = 4000, NAIVE_EVERY = 16 };
 
@@ -111,6 +112,8 @@ static void interval_over_instances_covers_as_promised(void **state)
         double level = tlc_signed_rank_level(counts[i], 0.95);
         double error = sqrt(level * (1 - level) / CAMPAIGNS);
         assert_true(level >= 0.95 && level <= 0.97);
+        if (!(seen[i].instances >= 0.93 && seen[i].instances <= 0.97))
+            fail_msg("%u instances: covered %.4f", counts[i], seen[i].instances);
         if (!(fabs(seen[i].instances - level) <= 4 * error))
             fail_msg("%u instances: covered %.4f, exact level %.4f +- %.4f", counts[i],
                      seen[i].instances, level, 4 * error);
@@ -125,11 +128,64 @@ static void interval_over_rounds_misses_far_too_often(void **state)
             fail_msg("%u instances: over all rounds %.4f", counts[i], seen[i].rounds);
 }
 
+// A campaign that looks at its interval when tlc_is_look says so and ends once it is narrow enough,
+// or at MOST_LOOKED instances. The share of such campaigns whose last interval holds the truth.
+enum { STOPPED_CAMPAIGNS = 4000, MOST_LOOKED = 60 };
+
+static double coverage_when_stopped(double half_width, double *mean_instances)
+{
+    static double log_ratios[MOST_LOOKED * ROUNDS];
+    static unsigned instance[MOST_LOOKED * ROUNDS];
+    unsigned held = 0;
+    random_state = (uint64_t)(1e6 * half_width);
+    *mean_instances = 0;
+    for (int campaign = 0; campaign < STOPPED_CAMPAIGNS; campaign++) {
+        struct tlc_interval ratio = {0};
+        unsigned done = TLC_FIRST_LOOK;
+        simulate(MOST_LOOKED, log_ratios, instance);
+        for (;; done = tlc_next_look(done) < MOST_LOOKED ? tlc_next_look(done) : MOST_LOOKED) {
+            ratio =
+                tlc_ratio_over_instances(log_ratios, instance, (size_t)done * ROUNDS, done, 0.95);
+            if (done == MOST_LOOKED || sqrt(ratio.high / ratio.low) - 1 <= half_width)
+                break;
+        }
+        held += covers(ratio);
+        *mean_instances += (double)done / STOPPED_CAMPAIGNS;
+    }
+    return held / (double)STOPPED_CAMPAIGNS;
+}
+
+static void stopping_by_width_keeps_the_coverage(void **state)
+{
+    (void)state;
+    static const double half_widths[] = {0.02, 0.01, 0.0075, 0.005};
+    for (size_t i = 0; i < sizeof half_widths / sizeof *half_widths; i++) {
+        double mean, covered = coverage_when_stopped(half_widths[i], &mean);
+        printf("until %.2f %%: %.1f instances on average, covered %.4f\n", 100 * half_widths[i],
+               mean, covered);
+        if (!(covered >= 0.93 && covered <= 0.97))
+            fail_msg("until %.2f %%: covered %.4f", 100 * half_widths[i], covered);
+    }
+}
+
+static void looks_are_few_and_declared(void **state)
+{
+    (void)state;
+    static const unsigned looks[] = {8, 12, 18, 27, 40, 60, 90, 135};
+    unsigned at = 0;
+    for (unsigned done = 0; done < 136; done++)
+        if (tlc_is_look(done))
+            assert_int_equal(done, looks[at++]);
+    assert_int_equal(at, 8);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(interval_over_instances_covers_as_promised),
         cmocka_unit_test(interval_over_rounds_misses_far_too_often),
+        cmocka_unit_test(stopping_by_width_keeps_the_coverage),
+        cmocka_unit_test(looks_are_few_and_declared),
     };
     return cmocka_run_group_tests(tests, simulate_all, NULL);
 }

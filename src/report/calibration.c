@@ -1,0 +1,83 @@
+// What a calibration found, as text.
+#include <math.h>
+#include <string.h>
+
+#include "report/report.h"
+
+static const char *text_of(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+    return text ? text : "";
+}
+
+static double number_of(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+// "1.0003 [0.9981, 1.0022]"; "-" where nothing was accepted.
+static void format_figure(const json_t *figure, const char *name, int digits, char *text,
+                          size_t capacity)
+{
+    double estimate = number_of(figure, name);
+    double low = number_of(figure, "low"), high = number_of(figure, "high");
+    if (isnan(estimate))
+        snprintf(text, capacity, "-");
+    else if (isnan(low) || isnan(high))
+        snprintf(text, capacity, "%.*f, no interval", digits, estimate);
+    else
+        snprintf(text, capacity, "%.*f [%.*f, %.*f]", digits, estimate, digits, low, digits, high);
+}
+
+static void print_points(const json_t *known_cost, FILE *to)
+{
+    size_t index;
+    json_t *point;
+    char text[96];
+    json_array_foreach(json_object_get(known_cost, "points"), index, point)
+    {
+        format_figure(point, "estimate", 2, text, sizeof text);
+        fprintf(to, "    %5.1f us asked, %6.2f burnt, read as %s us\n",
+                number_of(point, "asked_us"), number_of(point, "injected_us"), text);
+    }
+}
+
+static void print_part(const json_t *document, const json_t *part, FILE *to)
+{
+    static const struct {
+        const char *name, *title;
+    } titles[] = {{"a_a", "equal arms"},
+                  {"known_cost", "known cost"},
+                  {"position", "last / first"},
+                  {"fair_client", "cheap / honest"},
+                  {"interference", "busy / idle"}};
+    const char *name = text_of(part, "name"), *title = name;
+    const json_t *figure = json_object_get(document, name);
+    bool line = !strcmp(name, "known_cost");
+    char text[96];
+    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
+        if (!strcmp(titles[i].name, name))
+            title = titles[i].title;
+    format_figure(figure, line ? "slope" : "estimate", 4, text, sizeof text);
+    fprintf(to, "  %-15s %-28s %s\n", title, text, text_of(part, "outcome"));
+    fprintf(to, "    %s\n", text_of(part, "text"));
+    if (line)
+        print_points(figure, to);
+}
+
+void tlc_calibration_print(const json_t *document, FILE *to)
+{
+    const json_t *verdict = json_object_get(document, "verdict");
+    const json_t *setup = json_object_get(document, "setup");
+    size_t index;
+    json_t *part, *reason;
+    fprintf(to, "Calibration: servers on CPUs %s, generator on %s\n\n",
+            text_of(setup, "server_cpus"), text_of(setup, "generator_cpus"));
+    json_array_foreach(json_object_get(verdict, "parts"), index, part)
+        print_part(document, part, to);
+    json_array_foreach(json_object_get(json_object_get(document, "campaign"), "reasons"), index,
+                       reason)
+        fprintf(to, "  refused: %s\n", json_is_string(reason) ? json_string_value(reason) : "");
+    fprintf(to, "\nVerdict: %s\n", text_of(verdict, "outcome"));
+}
