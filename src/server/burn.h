@@ -5,10 +5,9 @@
 
 #include <stdint.h>
 
-// Keeps the calling thread busy until it has used `us` microseconds of CPU, the cost of looking at
-// the clock included, and returns how many nanoseconds it really used by the thread's clock: what
-// the kernel charges for interrupts in the meantime is in it, so it may be more than was asked.
-// Time in which the thread was not running does not count.
+// Keeps the calling thread at work for `us` microseconds and returns how many nanoseconds of work it
+// did by its own clock. Interrupts, and time in which the thread was not running, are no part of
+// either, so the thread's CPU time may grow by more.
 uint64_t tlc_burn(unsigned us);
 
 #endif
