@@ -112,15 +112,16 @@ static int list_stacks(const struct options *options)
     struct tlc_error error = {TLC_OK, ""};
     char **ids = tlc_stack_ids();
     json_t *rows = json_array();
-    int code = TLC_OK;
+    // A plug-in of another version in the user's cache keeps nothing from working.
     for (char **id = ids; id && *id; id++) {
         const struct tlc_stack_plugin *plugin;
         if (tlc_stack_load(*id, &plugin, &error))
-            code = tlc_report_error(&error);
+            (void)tlc_report_error(&error);
         else
             json_array_append_new(rows, tlc_stack_describe(plugin));
     }
     tlc_stack_ids_free(ids);
+    int code = json_array_size(rows) ? TLC_OK : TLC_ENVIRONMENT;
     if (options->json) {
         print_and_free(document("stacks", "stacks", rows));
         return code;

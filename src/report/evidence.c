@@ -110,7 +110,7 @@ static void tell_negotiated(struct tlc_telling *telling, const struct tlc_report
     for (size_t i = 0; i < model->arm_count; i++) {
         const json_t *samples = samples_of(model, i), *sample = sample_with(samples, "evidence");
         char words[6][TLC_WORDS];
-        if (!sample)
+        if (!sample || !strcmp(model->arms[i].workload, "primitive"))
             continue;
         tlc_tell_row(telling, &table,
                      (const char *const[]){

@@ -20,6 +20,7 @@ serve() { # options of serve; sets address, server, counts
     counts="$BATS_TEST_TMPDIR/serve.$RANDOM.out"
     local listen=127.0.0.1:0
     [ "${1#@}" = "$1" ] || { listen="${1#@}"; shift; }
+    : >"$counts.err" # there even before the server's shell has opened it
     "$TLSCOST" serve --listen "$listen" --certs "$certs" --workers 1 --json "$@" \
         >"$counts" 2>"$counts.err" 3>&- &
     server=$!

@@ -213,7 +213,7 @@ told() { # jq condition
 
 @test "Go's server, with tickets and without" {
     start_server '^{"listening":"\([^"]*\)"}' "$GO_PEERS/server" -cert "$CERTS/ecdsa-p256.pem" -key "$CERTS/ecdsa-p256.key" && started
-    start_server '^{"listening":"\([^"]*\)"}' "$GO_PEERS/server" -cert "$CERTS/ecdsa-p256.pem" -key "$CERTS/ecdsa-p256.key" -tickets=false && started
+    start_server '^{"listening":"\([^"]*\)"}' "$GO_PEERS/server" -cert "$CERTS/ecdsa-p256.pem" -key "$CERTS/ecdsa-p256.key" -tickets=0 && started
     audit --after 1s
     told '.servers[0] | .verdict == "works" and .tickets == 1 and .after[0].accepted and .psk_modes.psk_ke.accepted != true'
     told '.servers[1].verdict == "off"'
