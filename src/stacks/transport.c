@@ -70,19 +70,31 @@ static ssize_t trouble(void)
 
 ssize_t tlc_transport_receive(struct tlc_transport *transport, void *bytes, size_t count)
 {
-    ssize_t got;
-    if (transport->fd >= 0) {
-        got = recv(transport->fd, bytes, count, 0);
-        if (got < 0)
-            return trouble();
-    } else {
-        got = (ssize_t)get(&transport->in, bytes, count);
-        if (!got)
-            return TLC_WOULD_BLOCK;
-    }
+    ssize_t got = (ssize_t)get(&transport->in, bytes, count);
+    if (!got && transport->fd < 0)
+        return TLC_WOULD_BLOCK;
+    if (!got && (got = recv(transport->fd, bytes, count, 0)) < 0)
+        return trouble();
     if (transport->client && !transport->watch.hello.done)
         tlc_watch_bytes(&transport->watch, bytes, (size_t)got);
     return got;
+}
+
+ssize_t tlc_transport_fill(struct tlc_transport *transport)
+{
+    uint8_t bytes[4096];
+    if (transport->fd < 0)
+        return TLC_WOULD_BLOCK; // all that was fed is there
+    ssize_t got = recv(transport->fd, bytes, sizeof bytes, 0);
+    if (got < 0)
+        return trouble();
+    return put(&transport->in, bytes, (size_t)got) ? got : TLC_BROKEN;
+}
+
+const uint8_t *tlc_transport_peek(const struct tlc_transport *transport, size_t *count)
+{
+    *count = transport->in.end - transport->in.at;
+    return *count ? transport->in.bytes + transport->in.at : NULL;
 }
 
 ssize_t tlc_transport_send(struct tlc_transport *transport, const void *bytes, size_t count)

@@ -19,7 +19,7 @@ struct tlc_queue {
 struct tlc_transport {
     int fd; // -1: on memory
     bool client;
-    struct tlc_queue in, out; // memory: from the peer, to the peer
+    struct tlc_queue in, out; // from the peer (on a socket what fill brought), to the peer
     struct tlc_watch watch;
 };
 
@@ -30,6 +30,10 @@ void tlc_transport_close(struct tlc_transport *transport);
 // Bytes moved; TLC_WOULD_BLOCK, TLC_BROKEN, and for receive 0 at the peer's end.
 ssize_t tlc_transport_receive(struct tlc_transport *transport, void *bytes, size_t count);
 ssize_t tlc_transport_send(struct tlc_transport *transport, const void *bytes, size_t count);
+// Reads what is there without taking it: fill adds bytes (with the results of receive), peek shows
+// what waits until the next call.
+ssize_t tlc_transport_fill(struct tlc_transport *transport);
+const uint8_t *tlc_transport_peek(const struct tlc_transport *transport, size_t *count);
 bool tlc_transport_feed(struct tlc_transport *transport, const uint8_t *bytes, size_t count);
 size_t tlc_transport_take(struct tlc_transport *transport, uint8_t *bytes, size_t capacity);
 

@@ -70,23 +70,31 @@ static bool apply_options(struct tlc_stack_connection *connection,
            wolfssl_offer_session(connection, options->session, options->session_bytes, error);
 }
 
+static bool start(struct tlc_stack_connection *connection, WOLFSSL_CTX *ctx,
+                  const struct tlc_stack_connection_options *options, struct tlc_stack_error *error)
+{
+    connection->ssl = wolfSSL_new(ctx);
+    if (!connection->ssl) {
+        wolfssl_explain(error, "connection: out of memory", 0);
+        return false;
+    }
+    wolfSSL_SetIOReadCtx(connection->ssl, &connection->transport);
+    wolfSSL_SetIOWriteCtx(connection->ssl, &connection->transport);
+    return apply_options(connection, connection->context, options, error);
+}
+
 static struct tlc_stack_connection *
 new_connection(struct tlc_stack_context *context, int fd,
                const struct tlc_stack_connection_options *options, struct tlc_stack_error *error)
 {
     struct tlc_stack_connection *connection = calloc(1, sizeof *connection);
-    if (connection)
-        connection->ssl = wolfSSL_new(context->ctx);
-    if (!connection || !connection->ssl) {
+    if (!connection) {
         wolfssl_explain(error, "connection: out of memory", 0);
-        free(connection);
         return NULL;
     }
-    connection->verifies = context->verifies;
+    connection->context = context;
     tlc_transport_open(&connection->transport, fd, context->role == TLC_STACK_CLIENT);
-    wolfSSL_SetIOReadCtx(connection->ssl, &connection->transport);
-    wolfSSL_SetIOWriteCtx(connection->ssl, &connection->transport);
-    if (!apply_options(connection, context, options, error)) {
+    if (!context->named_count && !start(connection, context->ctx, options, error)) {
         wolfssl_connection_free(connection);
         return NULL;
     }
@@ -135,9 +143,27 @@ static enum tlc_stack_step step_after(const struct tlc_stack_connection *connect
     return TLC_STEP_FAILED;
 }
 
+// Makes the connection of the context that its ClientHello asks for.
+static enum tlc_stack_step start_by_name(struct tlc_stack_connection *connection,
+                                         struct tlc_stack_error *error)
+{
+    WOLFSSL_CTX *ctx = NULL;
+    enum tlc_stack_step step = wolfssl_choose(connection, &ctx);
+    if (step == TLC_STEP_FAILED)
+        wolfssl_explain(error, "handshake: the peer closed the connection", 0);
+    if (step != TLC_STEP_DONE)
+        return step;
+    return start(connection, ctx, NULL, error) ? TLC_STEP_DONE : TLC_STEP_FAILED;
+}
+
 enum tlc_stack_step wolfssl_handshake(struct tlc_stack_connection *connection,
                                       struct tlc_stack_error *error)
 {
+    if (!connection->ssl) {
+        enum tlc_stack_step step = start_by_name(connection, error);
+        if (step != TLC_STEP_DONE)
+            return step;
+    }
     int result = connection->transport.client ? wolfSSL_connect(connection->ssl)
                                               : wolfSSL_accept(connection->ssl);
     if (result == WOLFSSL_SUCCESS)
@@ -158,6 +184,9 @@ static int int_size(size_t size)
 enum tlc_stack_step wolfssl_read(struct tlc_stack_connection *connection, uint8_t *bytes,
                                  size_t capacity, size_t *done, struct tlc_stack_error *error)
 {
+    if (!connection->ssl)
+        return wolfssl_handshake(connection, error) == TLC_STEP_FAILED ? TLC_STEP_FAILED
+                                                                       : TLC_STEP_WANT_READ;
     int result = wolfSSL_read(connection->ssl, bytes, int_size(capacity));
     if (result <= 0)
         return step_after(connection, result, "read", error);
@@ -168,6 +197,8 @@ enum tlc_stack_step wolfssl_read(struct tlc_stack_connection *connection, uint8_
 enum tlc_stack_step wolfssl_write(struct tlc_stack_connection *connection, const uint8_t *bytes,
                                   size_t count, size_t *done, struct tlc_stack_error *error)
 {
+    if (!connection->ssl)
+        return TLC_STEP_WANT_READ;
     int result = wolfSSL_write(connection->ssl, bytes, int_size(count));
     if (result > 0) {
         *done = (size_t)result;
@@ -180,6 +211,8 @@ enum tlc_stack_step wolfssl_write(struct tlc_stack_connection *connection, const
 enum tlc_stack_step wolfssl_close(struct tlc_stack_connection *connection,
                                   struct tlc_stack_error *error)
 {
+    if (!connection->ssl)
+        return TLC_STEP_DONE; // nothing was said yet
     int result = wolfSSL_shutdown(connection->ssl);
     if (result == WOLFSSL_SUCCESS || result == WOLFSSL_SHUTDOWN_NOT_DONE || result == 0)
         return TLC_STEP_DONE; // ours is sent, the peer's need not have come
@@ -227,7 +260,7 @@ bool wolfssl_evidence(struct tlc_stack_connection *connection, struct tlc_stack_
 {
     WOLFSSL *ssl = connection->ssl;
     const struct tlc_hello *hello = &connection->transport.watch.hello;
-    if (!wolfSSL_is_init_finished(ssl))
+    if (!ssl || !wolfSSL_is_init_finished(ssl))
         return false;
     *evidence = (struct tlc_stack_evidence){
         .version = (uint16_t)wolfSSL_version(ssl),
@@ -245,7 +278,7 @@ bool wolfssl_evidence(struct tlc_stack_connection *connection, struct tlc_stack_
     if (connection->chain_count) {
         evidence->peer_signature = wolfssl_peer_signature(ssl);
         // A certificate that does not verify ends the handshake.
-        evidence->verified = connection->verifies;
+        evidence->verified = connection->context->verifies;
     }
     copy_names(ssl, evidence);
     evidence->chain_count = connection->chain_count;

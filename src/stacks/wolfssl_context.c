@@ -14,29 +14,6 @@ static bool refuse(struct tlc_stack_error *error, const char *text)
     return false;
 }
 
-static int compare_names(const void *left, const void *right)
-{
-    const struct wolfssl_named_context *a = left, *b = right;
-    return strcasecmp(a->name, b->name);
-}
-
-// Chooses the certificate by server name (RFC 6066, 3); an unknown name gets the default one.
-// NOLINTNEXTLINE(readability-non-const-parameter): the signature is wolfSSL's
-static int choose_certificate(WOLFSSL *ssl, int *alert, void *argument)
-{
-    (void)alert;
-    struct tlc_stack_context *context = argument;
-    const char *name = wolfSSL_get_servername(ssl, WOLFSSL_SNI_HOST_NAME);
-    if (!name)
-        return SSL_TLSEXT_ERR_NOACK;
-    const struct wolfssl_named_context wanted = {.name = (char *)(uintptr_t)name};
-    const struct wolfssl_named_context *found = bsearch(
-        &wanted, context->named, context->named_count, sizeof *context->named, compare_names);
-    if (!found)
-        return SSL_TLSEXT_ERR_NOACK;
-    return wolfSSL_set_SSL_CTX(ssl, found->ctx) ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_ALERT_FATAL;
-}
-
 static bool set_alpn(struct tlc_stack_context *context, const struct tlc_stack_config *config,
                      struct tlc_stack_error *error)
 {
@@ -109,6 +86,25 @@ static bool set_ciphers(WOLFSSL_CTX *ctx, const uint16_t *ciphers, size_t count)
     return wolfSSL_CTX_set_cipher_list_bytes(ctx, list, (int)(2 * count)) == WOLFSSL_SUCCESS;
 }
 
+// A TLS 1.2 server of wolfSSL knows no list of curves: of the client's it takes the first of the
+// wanted size, which is then the size of our first curve.
+static void prefer_curve(WOLFSSL_CTX *ctx, const uint16_t *groups, size_t count)
+{
+    static const struct {
+        uint16_t group, octets;
+    } sizes[] = {{TLC_GROUP_X25519, 32},
+                 {TLC_GROUP_SECP256R1, 32},
+                 {TLC_GROUP_SECP384R1, 48},
+                 {TLC_GROUP_X448, 56},
+                 {TLC_GROUP_SECP521R1, 66}};
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++)
+            if (sizes[k].group == groups[i]) {
+                wolfSSL_CTX_SetTmpEC_DHE_Sz(ctx, sizes[k].octets);
+                return;
+            }
+}
+
 static bool set_names(WOLFSSL_CTX *ctx, const struct tlc_stack_config *config,
                       struct tlc_stack_error *error)
 {
@@ -119,6 +115,7 @@ static bool set_names(WOLFSSL_CTX *ctx, const struct tlc_stack_config *config,
         return refuse(error, "cipher suites: wolfSSL has no default list");
     if (config->group_count && !wolfssl_set_groups(ctx, config->groups, config->group_count))
         return refuse(error, "groups: wolfSSL does not take the list");
+    prefer_curve(ctx, config->groups, config->group_count);
     if (config->signature_count &&
         !wolfssl_set_signatures(ctx, config->signatures, config->signature_count))
         return refuse(error, "signature schemes: wolfSSL does not take the list");
@@ -174,6 +171,8 @@ static WOLFSSL_CTX *new_ctx(struct tlc_stack_context *context,
         wolfSSL_CTX_SetMinVersion(ctx, WOLFSSL_TLSV1_2);
     if (context->role == TLC_STACK_SERVER && (config->group_count || config->cipher_count))
         wolfSSL_CTX_set_options(ctx, WOLFSSL_OP_CIPHER_SERVER_PREFERENCE);
+    if (context->role == TLC_STACK_SERVER)
+        wolfSSL_CTX_set_servername_callback(ctx, wolfssl_accept_name);
     if (context->role == TLC_STACK_CLIENT) {
         wolfSSL_CTX_UseSessionTicket(ctx);
         wolfSSL_CTX_set_session_cache_mode(ctx, WOLFSSL_SESS_CACHE_CLIENT |
@@ -248,11 +247,7 @@ static bool add_certificates(struct tlc_stack_context *context,
     for (size_t i = 0; i < config->certificate_count; i++)
         if (!add_certificate(context, config, i, error))
             return false;
-    if (context->named_count) {
-        qsort(context->named, context->named_count, sizeof *context->named, compare_names);
-        wolfSSL_CTX_set_servername_callback(context->ctx, choose_certificate);
-        wolfSSL_CTX_set_servername_arg(context->ctx, context);
-    }
+    qsort(context->named, context->named_count, sizeof *context->named, wolfssl_compare_names);
     return true;
 }
 

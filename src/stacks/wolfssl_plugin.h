@@ -29,9 +29,9 @@ struct tlc_stack_context {
 };
 
 struct tlc_stack_connection {
-    WOLFSSL *ssl;
+    struct tlc_stack_context *context;
+    WOLFSSL *ssl; // NULL until the ClientHello has told which certificate is wanted
     struct tlc_transport transport;
-    bool verifies;
     size_t tickets;
     size_t chain_count;
     uint8_t *chain_der[TLC_STACK_MAX_CHAIN];
@@ -68,6 +68,12 @@ size_t wolfssl_session_export(struct tlc_stack_connection *connection, uint8_t *
                               size_t capacity);
 bool wolfssl_offer_session(struct tlc_stack_connection *connection, const uint8_t *bytes,
                            size_t count, struct tlc_stack_error *error);
+
+// wolfssl_names.c
+int wolfssl_compare_names(const void *left, const void *right);
+// The context that a new connection's ClientHello asks for.
+enum tlc_stack_step wolfssl_choose(struct tlc_stack_connection *connection, WOLFSSL_CTX **ctx);
+int wolfssl_accept_name(WOLFSSL *ssl, int *alert, void *argument);
 
 // wolfssl_connection.c
 int wolfssl_receive(WOLFSSL *ssl, char *bytes, int count, void *transport); // I/O callbacks

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/names.h"
+
 // HMAC-SHA-256 over name, iv and ciphertext (RFC 5077, 4).
 static bool make_mac(const struct tlc_ticket_key *key, const uint8_t *name, const uint8_t *iv,
                      const uint8_t *bytes, int count, uint8_t *mac)
@@ -79,8 +81,10 @@ static int use_ticket_key(WOLFSSL *ssl, unsigned char *name, unsigned char *iv, 
     int result = encrypt ? encrypt_ticket(ssl, &key, name, iv, mac, ticket, count, out)
                          : decrypt_ticket(&key, name, iv, mac, ticket, count, out);
     explicit_bzero(&key, sizeof key);
-    // An old key's ticket is renewed (RFC 5077, 3.3).
-    return result == WOLFSSL_TICKET_RET_OK && index > 0 ? WOLFSSL_TICKET_RET_CREATE : result;
+    // An old key's ticket is renewed (RFC 5077, 3.3). In TLS 1.3 every resumption brings a new
+    // ticket, and the library takes the wish for one as a refusal.
+    bool renew = index > 0 && wolfSSL_version(ssl) != TLC_TLS13;
+    return result == WOLFSSL_TICKET_RET_OK && renew ? WOLFSSL_TICKET_RET_CREATE : result;
 }
 
 static void set_mode(WOLFSSL_CTX *ctx, const struct tlc_stack_config *config)
