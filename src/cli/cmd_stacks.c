@@ -16,6 +16,7 @@
 #include "cli/commands.h"
 #include "cli/common.h"
 #include "stacks/loader.h"
+#include "stacks/verdict.h"
 
 #define STACKS_SCHEMA "https://tlscost.invalid/stacks/1"
 
@@ -233,6 +234,7 @@ static int verify_one(const char *id, bool json, json_t *documents)
     if (tlc_stack_load(id, &plugin, &error))
         return tlc_report_error(&error);
     enum tlc_status status = tlc_stack_self_test(plugin, &rows, &error);
+    tlc_stack_keep_verdict(plugin, status, &error);
     if (json) {
         json_array_append_new(documents, json_pack("{s:s, s:s, s:b, s:O}", "id", plugin->id,
                                                    "version", plugin->stack->version(), "ok",
