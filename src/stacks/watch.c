@@ -4,9 +4,14 @@
 
 #include "base/names.h"
 
-enum { CHANGE_CIPHER_SPEC = 20, HANDSHAKE = 22 };    // RFC 8446, 5.1
-enum { SERVER_HELLO = 2, SERVER_KEY_EXCHANGE = 12 }; // RFC 5246, 7.4
-enum { SUPPORTED_VERSIONS = 43, KEY_SHARE = 51 };    // RFC 8446, 4.2
+enum { CHANGE_CIPHER_SPEC = 20, HANDSHAKE = 22 }; // RFC 8446, 5.1
+enum {
+    SERVER_HELLO = 2,
+    NEW_SESSION_TICKET = 4,
+    CERTIFICATE = 11,
+    SERVER_KEY_EXCHANGE = 12
+};                                                                     // RFC 5246, 7.4
+enum { PRE_SHARED_KEY = 41, SUPPORTED_VERSIONS = 43, KEY_SHARE = 51 }; // RFC 8446, 4.2
 enum { MESSAGE_HEADER = 4, HELLO_RANDOM = 6, HELLO_SESSION = 38 };
 
 // RFC 8446, 4.1.3: the random of a HelloRetryRequest.
@@ -37,6 +42,8 @@ void tlc_hello_read(struct tlc_hello *hello, const uint8_t *message, size_t coun
         if (size >= 2 && at + 6 <= count) {
             if (type == KEY_SHARE)
                 hello->group = get16(message + at + 4);
+            if (type == PRE_SHARED_KEY)
+                hello->psk = true;
             if (type == SUPPORTED_VERSIONS)
                 hello->version = get16(message + at + 4);
         }
@@ -55,7 +62,6 @@ void tlc_hello_read_key_exchange(struct tlc_hello *hello, const uint8_t *message
     size_t scheme = 8u + message[7];
     if (scheme + 2 <= count)
         hello->server_signature = get16(message + scheme);
-    hello->done = true;
 }
 
 static void end_message(struct tlc_watch *watch)
@@ -64,6 +70,10 @@ static void end_message(struct tlc_watch *watch)
         watch->message_size < TLC_WATCH_KEPT ? watch->message_size : (size_t)TLC_WATCH_KEPT;
     if (watch->message[0] == SERVER_HELLO)
         tlc_hello_read(&watch->hello, watch->message, kept);
+    else if (watch->message[0] == CERTIFICATE)
+        watch->hello.certificate = true;
+    else if (watch->message[0] == NEW_SESSION_TICKET)
+        watch->hello.ticket = true;
     else if (watch->message[0] == SERVER_KEY_EXCHANGE)
         tlc_hello_read_key_exchange(&watch->hello, watch->message, kept);
     watch->message_bytes = watch->message_size = 0;

@@ -20,7 +20,10 @@ struct tlc_hello {
     uint16_t group;            // of ServerHello's key_share or of ServerKeyExchange; 0: neither
     uint16_t server_signature; // of ServerKeyExchange (TLS 1.3 encrypts CertificateVerify); 0: none
     bool hello_retry_request;
-    bool done; // nothing of interest can follow
+    bool psk;         // ServerHello chose a pre-shared key (RFC 8446, 4.2.11)
+    bool certificate; // TLS 1.2: a Certificate was sent; a resumption has none (RFC 5246, 7.3)
+    bool ticket;      // TLS 1.2: a NewSessionTicket was sent in the handshake
+    bool done;        // nothing of interest can follow
 };
 
 struct tlc_watch {
