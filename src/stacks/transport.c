@@ -102,8 +102,11 @@ ssize_t tlc_transport_send(struct tlc_transport *transport, const void *bytes, s
     ssize_t sent = (ssize_t)count;
     if (transport->fd >= 0) {
         sent = send(transport->fd, bytes, count, MSG_NOSIGNAL);
-        if (sent < 0)
-            return trouble();
+        if (sent < 0) {
+            ssize_t why = trouble();
+            transport->gone = why == TLC_BROKEN;
+            return why;
+        }
     } else if (!put(&transport->out, bytes, count)) {
         errno = ENOMEM;
         return TLC_BROKEN;
