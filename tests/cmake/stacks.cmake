@@ -25,4 +25,5 @@ add_test(NAME stacks/one-visible-symbol
 if(COMMAND tlc_e2e_test)
     tlc_e2e_test(stacks)
     tlc_e2e_test(recipes)
+    tlc_e2e_test(stacks-other)
 endif()
