@@ -119,10 +119,21 @@ static enum tlc_stack_step step_after(int code, const char *what, struct tlc_sta
     }
 }
 
+// Before it takes a ticket in, Mbed TLS says that it wants to read though it has the message; no
+// more bytes need come for it.
+static bool waits_for_nothing(const struct tlc_stack_connection *connection, int code)
+{
+    return code == MBEDTLS_ERR_SSL_WANT_READ && !connection->transport.starved;
+}
+
 enum tlc_stack_step mbedtls_handshake(struct tlc_stack_connection *connection,
                                       struct tlc_stack_error *error)
 {
-    int code = mbedtls_ssl_handshake(&connection->ssl);
+    int code;
+    do {
+        connection->transport.starved = false;
+        code = mbedtls_ssl_handshake(&connection->ssl);
+    } while (waits_for_nothing(connection, code));
     // A client may go once it has sent its Finished; that no ticket reaches it any more takes
     // nothing from the handshake.
     bool only_tickets = !connection->transport.client && connection->transport.gone &&
@@ -141,9 +152,13 @@ enum tlc_stack_step mbedtls_read(struct tlc_stack_connection *connection, uint8_
                                  size_t capacity, size_t *done, struct tlc_stack_error *error)
 {
     int code;
-    while ((code = mbedtls_ssl_read(&connection->ssl, bytes, capacity)) ==
-           MBEDTLS_ERR_SSL_RECEIVED_NEW_SESSION_TICKET)
-        mbedtls_take_session(connection);
+    do {
+        connection->transport.starved = false;
+        code = mbedtls_ssl_read(&connection->ssl, bytes, capacity);
+        if (code == MBEDTLS_ERR_SSL_RECEIVED_NEW_SESSION_TICKET)
+            mbedtls_take_session(connection);
+    } while (code == MBEDTLS_ERR_SSL_RECEIVED_NEW_SESSION_TICKET ||
+             waits_for_nothing(connection, code));
     if (code <= 0)
         return step_after(code ? code : MBEDTLS_ERR_SSL_CONN_EOF, "read", error);
     *done = (size_t)code;

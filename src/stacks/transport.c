@@ -68,14 +68,22 @@ static ssize_t trouble(void)
     return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR ? TLC_WOULD_BLOCK : TLC_BROKEN;
 }
 
-ssize_t tlc_transport_receive(struct tlc_transport *transport, void *bytes, size_t count)
+static ssize_t receive(struct tlc_transport *transport, void *bytes, size_t count)
 {
     ssize_t got = (ssize_t)get(&transport->in, bytes, count);
-    if (!got && transport->fd < 0)
+    if (got)
+        return got;
+    if (transport->fd < 0)
         return TLC_WOULD_BLOCK;
-    if (!got && (got = recv(transport->fd, bytes, count, 0)) < 0)
-        return trouble();
-    if (transport->client && !transport->watch.hello.done)
+    got = recv(transport->fd, bytes, count, 0);
+    return got < 0 ? trouble() : got;
+}
+
+ssize_t tlc_transport_receive(struct tlc_transport *transport, void *bytes, size_t count)
+{
+    ssize_t got = receive(transport, bytes, count);
+    transport->starved |= got == TLC_WOULD_BLOCK;
+    if (got > 0 && transport->client && !transport->watch.hello.done)
         tlc_watch_bytes(&transport->watch, bytes, (size_t)got);
     return got;
 }

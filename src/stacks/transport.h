@@ -20,6 +20,7 @@ struct tlc_transport {
     int fd; // -1: on memory
     bool client;
     bool gone;                // the peer took no more bytes
+    bool starved;             // receive had nothing since this was last cleared
     struct tlc_queue in, out; // from the peer (on a socket what fill brought), to the peer
     struct tlc_watch watch;
 };
