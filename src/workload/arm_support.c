@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/names.h"
-#include "stacks/verdict.h"
 #include "certs/certs.h"
+#include "stacks/verdict.h"
 #include "workload/network_target.h"
 
 static enum tlc_status require(const struct tlc_arm *arm, const struct tlc_stack_plugin *plugin,
