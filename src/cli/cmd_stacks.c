@@ -16,6 +16,7 @@
 #include "cli/commands.h"
 #include "cli/common.h"
 #include "stacks/loader.h"
+#include "stacks/verdict.h"
 
 #define STACKS_SCHEMA "https://tlscost.invalid/stacks/1"
 
@@ -233,6 +234,7 @@ static int verify_one(const char *id, bool json, json_t *documents)
     if (tlc_stack_load(id, &plugin, &error))
         return tlc_report_error(&error);
     enum tlc_status status = tlc_stack_self_test(plugin, &rows, &error);
+    tlc_stack_keep_verdict(plugin, status, &error);
     if (json) {
         json_array_append_new(documents, json_pack("{s:s, s:s, s:b, s:O}", "id", plugin->id,
                                                    "version", plugin->stack->version(), "ok",
@@ -335,6 +337,40 @@ static int get_stack(const struct options *options)
     return code;
 }
 
+// --- remove
+// ---------------------------------------------------------------------------------------
+
+// Only what 'get' made goes: in the user's folder, and with the manifest that 'get' wrote.
+static int remove_stack(const struct options *options)
+{
+    struct tlc_error error = {TLC_OK, ""};
+    char cache[512], plugin[800], manifest[800];
+    const char *id = options->words[1];
+    enum tlc_status status =
+        tlc_directory_of_user(TLC_DIRECTORY_CACHE, cache, sizeof cache, &error);
+    if (status == TLC_OK && (strchr(id, '/') || strlen(id) > 200))
+        status = tlc_fail(&error, TLC_USAGE, "stacks remove: '%.64s': write a stack's id", id);
+    if (status == TLC_OK) {
+        snprintf(plugin, sizeof plugin, "%s/stacks/%s.so", cache, id);
+        snprintf(manifest, sizeof manifest, "%s/stacks/%s.json", cache, id);
+        if (unlink(plugin) && errno == ENOENT)
+            status = tlc_fail(&error, TLC_USAGE,
+                              "stacks remove: %s: not made by 'tlscost stacks get'; there is no %s",
+                              id, plugin);
+        else if (access(plugin, F_OK) == 0)
+            status = tlc_fail_errno(&error, "stacks remove: %s", plugin);
+    }
+    if (status != TLC_OK)
+        return tlc_report_error(&error);
+    unlink(manifest);
+    if (options->json)
+        print_and_free(document("stacks remove", "removed", json_string(id)));
+    else
+        printf("removed %s\nIts library stays in %s/prefixes, so that it is made again quickly.\n",
+               id, cache);
+    return TLC_OK;
+}
+
 // --- options
 // --------------------------------------------------------------------------------------
 
@@ -363,7 +399,8 @@ static const struct {
 } actions[] = {{"list", 0, 0, list_stacks},
                {"show", 1, 1, show_stack},
                {"verify", 0, WORDS_MAX, verify_stacks},
-               {"get", 1, 1, get_stack}};
+               {"get", 1, 1, get_stack},
+               {"remove", 1, 1, remove_stack}};
 
 int tlc_cmd_stacks(int argc, char **argv)
 {
@@ -372,13 +409,14 @@ int tlc_cmd_stacks(int argc, char **argv)
     static const struct argp argp = {
         .options = rows,
         .parser = parse_option,
-        .args_doc = "[list]\nshow ID\nverify [ID...]\nget NAME",
+        .args_doc = "[list]\nshow ID\nverify [ID...]\nget NAME\nremove ID",
         .doc =
             "The TLS libraries that can be measured: list them, show what one supports (asked from "
             "the library itself), verify them by handshakes in memory with every version, group "
-            "and key type, or get another one by a recipe."
+            "and key type, get another one by a recipe, or remove it."
             "\vExamples:\n  tlscost stacks\n  tlscost stacks show openssl\n"
-            "  tlscost stacks verify\n  tlscost stacks get openssl-3.6\n\n"
+            "  tlscost stacks verify\n  tlscost stacks get openssl-3.6\n"
+            "  tlscost stacks get wolfssl-5\n  tlscost stacks remove wolfssl-5.9.2\n\n"
             "Plug-ins are looked for in the folders of TLSCOST_STACKS (separated by colons), in "
             "'stacks' beside the program, in the installation, and where 'get' puts them."};
     struct options options = {.count = 0};
@@ -396,7 +434,7 @@ int tlc_cmd_stacks(int argc, char **argv)
                  actions[i].name, actions[i].most ? "one name" : "no argument");
         return tlc_report_error(&error);
     }
-    tlc_fail(&error, TLC_USAGE, "stacks: '%s': unknown; write list, show, verify or get",
+    tlc_fail(&error, TLC_USAGE, "stacks: '%s': unknown; write list, show, verify, get or remove",
              options.words[0]);
     return tlc_report_error(&error);
 }

@@ -4,9 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "stacks/hash.h"
 #include "stacks/loader.h"
 
-static bool hash_file(const char *path, char *hex, size_t capacity)
+bool tlc_stack_hash(const char *path, char hex[TLC_STACK_HASH_BYTES])
 {
     unsigned char digest[EVP_MAX_MD_SIZE], buffer[65536];
     unsigned size = 0;
@@ -15,10 +16,9 @@ static bool hash_file(const char *path, char *hex, size_t capacity)
     bool good = file && hash && EVP_DigestInit_ex(hash, EVP_sha256(), NULL) == 1;
     for (size_t got; good && (got = fread(buffer, 1, sizeof buffer, file)) > 0;)
         good = EVP_DigestUpdate(hash, buffer, got) == 1;
-    good = good && !ferror(file) && EVP_DigestFinal_ex(hash, digest, &size) == 1 &&
-           capacity > 2 * (size_t)size;
+    good = good && !ferror(file) && EVP_DigestFinal_ex(hash, digest, &size) == 1 && size == 32;
     for (unsigned i = 0; good && i < size; i++)
-        snprintf(hex + 2 * i, capacity - 2 * i, "%02x", digest[i]);
+        snprintf(hex + 2 * (size_t)i, 3, "%02x", digest[i]);
     if (file)
         fclose(file);
     EVP_MD_CTX_free(hash);
@@ -39,8 +39,8 @@ static json_t *read_manifest(const char *plugin_path)
 
 json_t *tlc_stack_describe(const struct tlc_stack_plugin *plugin)
 {
-    char hex[2 * EVP_MAX_MD_SIZE + 1] = "";
-    bool hashed = hash_file(plugin->path, hex, sizeof hex);
+    char hex[TLC_STACK_HASH_BYTES] = "";
+    bool hashed = tlc_stack_hash(plugin->path, hex);
     return json_pack("{s:s, s:s, s:s, s:s, s:o, s:o}", "id", plugin->id, "name",
                      plugin->stack->name, "version", plugin->stack->version(), "build",
                      plugin->stack->build(), "sha256", hashed ? json_string(hex) : json_null(),

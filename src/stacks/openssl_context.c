@@ -259,7 +259,7 @@ struct tlc_stack_context *openssl_context_new(enum tlc_stack_role role,
     if (!context)
         goto fail;
     context->role = role;
-    pthread_rwlock_init(&context->tickets.lock, NULL);
+    tlc_ticket_keys_init(&context->tickets);
     if (role == TLC_STACK_SERVER && !config->certificate_count) {
         snprintf(error->text, sizeof error->text, "server: no certificate");
         goto fail;
@@ -292,7 +292,6 @@ void openssl_context_free(struct tlc_stack_context *context)
     free(context->named);
     SSL_CTX_free(context->ctx);
     openssl_tickets_clear(context);
-    pthread_rwlock_destroy(&context->tickets.lock);
     free(context->alpn);
     openssl_provider_unload(context);
     free(context);

@@ -10,48 +10,9 @@
 
 #include "stacks/openssl_plugin.h"
 
-// RFC 8446, 4.1.3: the random of a HelloRetryRequest.
-static const unsigned char retry_random[32] = {
-    0xcf, 0x21, 0xad, 0x74, 0xe5, 0x9a, 0x61, 0x11, 0xbe, 0x1d, 0x8c, 0x02, 0x1e, 0x65, 0xb8, 0x91,
-    0xc2, 0xa2, 0x11, 0x16, 0x7a, 0xbb, 0x8c, 0x5e, 0x07, 0x9e, 0x09, 0xe2, 0xc8, 0xa8, 0x33, 0x9c};
-
 static uint16_t get16(const unsigned char *bytes)
 {
     return (uint16_t)(bytes[0] << 8 | bytes[1]);
-}
-
-// ServerHello (RFC 8446, 4.1.3): random at 6, session id at 38, then cipher, compression and the
-// extensions; of these key_share (4.2.8) tells the group.
-static void watch_server_hello(struct openssl_wire *wire, const unsigned char *bytes, size_t count)
-{
-    if (count < 39)
-        return;
-    if (!memcmp(bytes + 6, retry_random, sizeof retry_random)) {
-        wire->hello_retry_request = true;
-        return;
-    }
-    size_t at = 39u + bytes[38] + 3u + 2u;
-    while (at + 4 <= count) {
-        size_t size = get16(bytes + at + 2);
-        if (get16(bytes + at) == TLSEXT_TYPE_key_share && size >= 2 && at + 6 <= count) {
-            wire->group = get16(bytes + at + 4);
-            return;
-        }
-        at += 4 + size;
-    }
-}
-
-// ServerKeyExchange of ECDHE (RFC 8422, 5.4): curve type 3, group, point, then scheme and
-// signature.
-static void watch_key_exchange(struct openssl_wire *wire, bool from_peer,
-                               const unsigned char *bytes, size_t count)
-{
-    if (count < 8 || bytes[4] != 3)
-        return;
-    wire->group = get16(bytes + 5);
-    size_t scheme = 8u + bytes[7];
-    if (from_peer && scheme + 2 <= count)
-        wire->peer_signature = get16(bytes + scheme);
 }
 
 void openssl_watch(int write, int version, int type, const void *bytes, size_t count, SSL *ssl,
@@ -65,10 +26,12 @@ void openssl_watch(int write, int version, int type, const void *bytes, size_t c
     const unsigned char *message = bytes;
     switch (message[0]) {
     case SSL3_MT_SERVER_HELLO:
-        watch_server_hello(&connection->wire, message, count);
+        tlc_hello_read(&connection->wire.hello, message, count);
         break;
     case SSL3_MT_SERVER_KEY_EXCHANGE:
-        watch_key_exchange(&connection->wire, !write, message, count);
+        tlc_hello_read_key_exchange(&connection->wire.hello, message, count);
+        if (!write)
+            connection->wire.peer_signature = connection->wire.hello.server_signature;
         break;
     case SSL3_MT_CERTIFICATE_VERIFY:
         if (!write)
@@ -138,9 +101,9 @@ bool openssl_evidence(struct tlc_stack_connection *connection, struct tlc_stack_
     *evidence = (struct tlc_stack_evidence){
         .version = (uint16_t)SSL_version(ssl),
         .cipher = SSL_CIPHER_get_protocol_id(SSL_get_current_cipher(ssl)),
-        .group = connection->wire.group,
+        .group = connection->wire.hello.group,
         .peer_signature = connection->wire.peer_signature,
-        .hello_retry_request = connection->wire.hello_retry_request,
+        .hello_retry_request = connection->wire.hello.hello_retry_request,
         .resumed = SSL_session_reused(ssl) == 1,
         .psk_mode = -1,
         .verified = verified(connection),

@@ -6,18 +6,11 @@
 #include <openssl/evp.h>
 #include <openssl/provider.h>
 #include <openssl/ssl.h>
-#include <pthread.h>
 #include <stdatomic.h>
 
+#include "stacks/ticket_keys.h"
+#include "stacks/watch.h"
 #include "tlscost/stack.h"
-
-// Ticket keys of a serving context; read on every ticket, replaced while serving.
-struct openssl_ticket_keys {
-    pthread_rwlock_t lock;
-    struct tlc_ticket_key *keys; // the first encrypts
-    size_t count;
-    EVP_CIPHER *cipher; // fetched once: a fetch in each handshake would be charged to the server
-};
 
 struct openssl_named_context {
     char *name;   // server name, lower case
@@ -31,7 +24,9 @@ struct tlc_stack_context {
     size_t named_count;
     unsigned char *alpn; // protocol list as on the wire (RFC 7301, 3.1)
     unsigned alpn_bytes;
-    struct openssl_ticket_keys tickets;
+    struct tlc_ticket_keys tickets;
+    EVP_CIPHER *ticket_cipher; // fetched once: a fetch in each handshake would be charged to the
+                               // server
     bool has_ticket_keys;
     OSSL_LIB_CTX *library;   // NULL: the process's default, as real servers use it
     OSSL_PROVIDER *provider; // the one asked for; NULL: none
@@ -41,10 +36,9 @@ struct tlc_stack_context {
 
 // What the messages on the wire said; written by the message callback.
 struct openssl_wire {
-    uint16_t group;          // of ServerHello's key_share or of ServerKeyExchange; 0: neither
+    struct tlc_hello hello;
     uint16_t peer_signature; // of the peer's CertificateVerify or ServerKeyExchange; 0: neither
-    bool hello_retry_request;
-    bool ticket; // a client read a NewSessionTicket
+    bool ticket;             // a client read a NewSessionTicket
 };
 
 struct tlc_stack_connection {

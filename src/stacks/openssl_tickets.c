@@ -9,22 +9,6 @@
 
 #include "stacks/openssl_plugin.h"
 
-// Copies the key for a ticket out of the set: the first for a new ticket, else the one of this
-// name. Returns its index, -1 for none.
-static ptrdiff_t find_key(struct openssl_ticket_keys *set, const unsigned char *name,
-                          struct tlc_ticket_key *key)
-{
-    ptrdiff_t found = -1;
-    pthread_rwlock_rdlock(&set->lock);
-    for (size_t i = 0; found < 0 && i < set->count; i++)
-        if (!name || !memcmp(set->keys[i].name, name, sizeof key->name)) {
-            *key = set->keys[i];
-            found = (ptrdiff_t)i;
-        }
-    pthread_rwlock_unlock(&set->lock);
-    return found;
-}
-
 static bool set_mac(EVP_MAC_CTX *mac, struct tlc_ticket_key *key)
 {
     char digest[] = "SHA256";
@@ -42,18 +26,17 @@ static int use_ticket_key(SSL *ssl, unsigned char *name, unsigned char *iv, EVP_
                           EVP_MAC_CTX *mac, int encrypt)
 {
     struct tlc_stack_context *context = SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl));
-    struct openssl_ticket_keys *set = &context->tickets;
     struct tlc_ticket_key key;
-    ptrdiff_t index = find_key(set, encrypt ? NULL : name, &key);
+    ptrdiff_t index = tlc_ticket_keys_find(&context->tickets, encrypt ? NULL : name, &key);
     if (index < 0)
         return 0;
     bool good = set_mac(mac, &key);
     if (encrypt) {
         memcpy(name, key.name, sizeof key.name);
         good = good && RAND_bytes_ex(context->library, iv, 16, 0) == 1 &&
-               EVP_EncryptInit_ex(cipher, set->cipher, NULL, key.aes, iv) == 1;
+               EVP_EncryptInit_ex(cipher, context->ticket_cipher, NULL, key.aes, iv) == 1;
     } else {
-        good = good && EVP_DecryptInit_ex(cipher, set->cipher, NULL, key.aes, iv) == 1;
+        good = good && EVP_DecryptInit_ex(cipher, context->ticket_cipher, NULL, key.aes, iv) == 1;
     }
     OPENSSL_cleanse(&key, sizeof key);
     if (!good)
@@ -100,8 +83,8 @@ bool openssl_tickets_set_up(struct tlc_stack_context *context,
         set_mode(context->named[i].ctx, config);
     if (config->ticket_mode != TLC_TICKETS_STATELESS || !config->ticket_key_count)
         return true;
-    context->tickets.cipher = EVP_CIPHER_fetch(context->library, "AES-256-CBC", NULL);
-    if (!context->tickets.cipher) {
+    context->ticket_cipher = EVP_CIPHER_fetch(context->library, "AES-256-CBC", NULL);
+    if (!context->ticket_cipher) {
         openssl_explain(error, "ticket keys");
         return false;
     }
@@ -110,45 +93,23 @@ bool openssl_tickets_set_up(struct tlc_stack_context *context,
                                        error);
 }
 
-static void free_keys(struct tlc_ticket_key *keys, size_t count)
-{
-    if (keys)
-        OPENSSL_cleanse(keys, count * sizeof *keys);
-    free(keys);
-}
-
 void openssl_tickets_clear(struct tlc_stack_context *context)
 {
-    free_keys(context->tickets.keys, context->tickets.count);
-    EVP_CIPHER_free(context->tickets.cipher);
+    tlc_ticket_keys_clear(&context->tickets);
+    EVP_CIPHER_free(context->ticket_cipher);
 }
 
 bool openssl_ticket_keys_replace(struct tlc_stack_context *context,
                                  const struct tlc_ticket_key *keys, size_t count,
                                  struct tlc_stack_error *error)
 {
-    const char *why = NULL;
-    struct tlc_ticket_key *fresh = NULL;
-    if (!context->has_ticket_keys)
-        why = "ticket keys: the context was made without explicit keys";
-    else if (!count)
-        why = "ticket keys: at least one is needed";
-    else if (!(fresh = calloc(count, sizeof *fresh)))
-        why = "ticket keys: out of memory";
-    if (why) {
+    if (!context->has_ticket_keys) {
         if (error)
-            snprintf(error->text, sizeof error->text, "%s", why);
+            snprintf(error->text, sizeof error->text,
+                     "ticket keys: the context was made without explicit keys");
         return false;
     }
-    memcpy(fresh, keys, count * sizeof *fresh);
-    pthread_rwlock_wrlock(&context->tickets.lock);
-    struct tlc_ticket_key *old = context->tickets.keys;
-    size_t old_count = context->tickets.count;
-    context->tickets.keys = fresh;
-    context->tickets.count = count;
-    pthread_rwlock_unlock(&context->tickets.lock);
-    free_keys(old, old_count);
-    return true;
+    return tlc_ticket_keys_replace(&context->tickets, keys, count, error);
 }
 
 int openssl_keep_session(SSL *ssl, SSL_SESSION *session)

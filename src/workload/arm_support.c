@@ -5,6 +5,7 @@
 
 #include "base/names.h"
 #include "certs/certs.h"
+#include "stacks/verdict.h"
 #include "workload/network_target.h"
 
 static enum tlc_status require(const struct tlc_arm *arm, const struct tlc_stack_plugin *plugin,
@@ -28,6 +29,17 @@ static uint16_t signature_of_certificate(const char *certificate)
         if (!strcmp(schemes[i].certificate, certificate))
             return schemes[i].scheme;
     return 0x0804; // rsa_pss_rsae_sha256 for every RSA key
+}
+
+static enum tlc_status require_verdict(const struct tlc_arm *arm,
+                                       const struct tlc_stack_plugin *plugin,
+                                       struct tlc_error *error)
+{
+    struct tlc_error why;
+    enum tlc_status status = tlc_stack_require_verdict(plugin, &why);
+    if (status == TLC_OK)
+        return TLC_OK;
+    return tlc_fail(error, status, "arm '%s': %s", arm->name, why.text);
 }
 
 enum tlc_status tlc_arm_supported(const struct tlc_arm *arm, const struct tlc_stack_plugin *plugin,
@@ -56,7 +68,7 @@ enum tlc_status tlc_arm_supported(const struct tlc_arm *arm, const struct tlc_st
     if (status == TLC_OK && arm->client_auth)
         status = require(arm, plugin, TLC_FEATURE_SIGNATURE,
                          signature_of_certificate(arm->client_auth), error);
-    return status;
+    return status == TLC_OK ? require_verdict(arm, plugin, error) : status;
 }
 
 enum tlc_status tlc_arm_certificates(const struct tlc_arm *arm, const char *base, char *folder,

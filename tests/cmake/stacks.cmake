@@ -3,6 +3,11 @@ add_dependencies(test_stacks stack_openssl)
 add_dependencies(unit_tests stack_openssl)
 set_tests_properties(unit/stacks PROPERTIES ENVIRONMENT "TLSCOST_STACKS=${CMAKE_BINARY_DIR}/stacks")
 
+# Files that only plug-ins are made of.
+tlc_unit_test(watch base)
+target_sources(test_watch PRIVATE ${PROJECT_SOURCE_DIR}/src/stacks/watch.c
+    ${PROJECT_SOURCE_DIR}/src/stacks/transport.c)
+
 # Plug-ins that misbehave on purpose.
 foreach(fault abi empty crash)
     string(TOUPPER TLC_BROKEN_${fault} definition)
@@ -20,4 +25,5 @@ add_test(NAME stacks/one-visible-symbol
 if(COMMAND tlc_e2e_test)
     tlc_e2e_test(stacks)
     tlc_e2e_test(recipes)
+    tlc_e2e_test(stacks-other)
 endif()

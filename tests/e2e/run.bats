@@ -54,6 +54,17 @@ refused_by() {
     refused_by wrong-group negotiated
 }
 
+@test "a stack that fails its self-test is refused with the reason, before anything runs" {
+    export XDG_STATE_HOME=$BATS_TEST_TMPDIR
+    export TLSCOST_STACKS="$TLSCOST_STACKS:$(dirname "$TLSCOST")/tests/broken"
+    for _ in first kept; do
+        run -2 campaign "$plans/broken-stack.yaml"
+        [[ $output == *"arm 'broken': self-test: broken-crash: handshake TLSv1.3 X25519 ecdsa-p256"*"signal 11"* ]]
+        [[ $output == *"tlscost stacks verify broken-crash"* ]]
+        [ ! -e "$result" ]
+    done
+}
+
 @test "a server that resets connections is refused by 'errors'" {
     refused_by resets errors
 }

@@ -48,7 +48,7 @@ assert "X25519" in supports["groups"] and supports["memory_transport"] is True, 
 
 @test "wrong words end with a usage error" {
     run -1 "$TLSCOST" stacks frobnicate
-    [[ $output == *"write list, show, verify or get"* ]]
+    [[ $output == *"write list, show, verify, get or remove"* ]]
     run -1 "$TLSCOST" stacks show
     run -1 "$TLSCOST" stacks list more
     run -1 "$TLSCOST" stacks --nonesuch
@@ -57,4 +57,20 @@ assert "X25519" in supports["groups"] and supports["memory_transport"] is True, 
 @test "get passes on the recipe's refusal" {
     run -1 "$TLSCOST" stacks get nonesuch
     [[ $output == *"no such recipe; there are:"*openssl-3.5* ]]
+}
+
+@test "remove takes away what get made, and nothing else" {
+    export XDG_CACHE_HOME=$BATS_TEST_TMPDIR
+    mkdir -p "$XDG_CACHE_HOME/tlscost/stacks"
+    cp "$TLSCOST_STACKS/openssl.so" "$XDG_CACHE_HOME/tlscost/stacks/mine-1.0.so"
+    echo '{}' >"$XDG_CACHE_HOME/tlscost/stacks/mine-1.0.json"
+    run -0 "$TLSCOST" stacks
+    [[ $output == *mine-1.0* ]]
+    run -0 "$TLSCOST" stacks remove mine-1.0
+    [ -z "$(ls "$XDG_CACHE_HOME/tlscost/stacks")" ]
+    run -1 "$TLSCOST" stacks remove mine-1.0
+    [[ $output == *"not made by 'tlscost stacks get'"* ]]
+    run -1 "$TLSCOST" stacks remove openssl
+    run -1 "$TLSCOST" stacks remove ../stacks/openssl
+    [ -f "$TLSCOST_STACKS/openssl.so" ]
 }

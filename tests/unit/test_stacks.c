@@ -6,16 +6,20 @@
 
 #include <cmocka.h>
 
+#include <dirent.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/directory.h"
 #include "base/names.h"
 #include "stacks/loader.h"
 #include "stacks/self_test.h"
+#include "stacks/verdict.h"
 
 static const struct tlc_stack_plugin *load(const char *id)
 {
@@ -194,6 +198,44 @@ static void names_the_case_that_crashes(void **state)
     json_decref(rows);
 }
 
+// What the first use found is kept by the file's hash, and the next use only reads it.
+static void keeps_verdicts(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/tlscost-verdicts-XXXXXX", kept[600];
+    const struct tlc_stack_plugin *broken;
+    struct tlc_error error = {TLC_OK, ""};
+    assert_non_null(mkdtemp(folder));
+    assert_int_equal(setenv("XDG_STATE_HOME", folder, 1), 0);
+    assert_int_equal(load_broken("broken-crash", &broken, &error), TLC_OK);
+    assert_int_equal(tlc_stack_require_verdict(broken, &error), TLC_ENVIRONMENT);
+    assert_non_null(strstr(error.text, "signal 11"));
+    assert_non_null(strstr(error.text, "tlscost stacks verify broken-crash"));
+
+    // Told to have passed, it is not tested again.
+    tlc_stack_keep_verdict(broken, TLC_OK, &error);
+    assert_int_equal(tlc_stack_require_verdict(broken, &error), TLC_OK);
+    tlc_stack_keep_verdict(broken, TLC_ENVIRONMENT, &(struct tlc_error){.text = "kept words"});
+    assert_int_equal(tlc_stack_require_verdict(broken, &error), TLC_ENVIRONMENT);
+    assert_non_null(strstr(error.text, "kept words"));
+
+    // A verdict that cannot be read is no verdict.
+    snprintf(kept, sizeof kept, "%s/tlscost/self-tests", folder);
+    DIR *entries = opendir(kept);
+    assert_non_null(entries);
+    for (struct dirent *entry; (entry = readdir(entries));)
+        if (entry->d_name[0] != '.') {
+            snprintf(kept, sizeof kept, "%s/tlscost/self-tests/%.200s", folder, entry->d_name);
+            assert_int_equal(truncate(kept, 3), 0);
+        }
+    closedir(entries);
+    assert_int_equal(tlc_stack_require_verdict(broken, &error), TLC_ENVIRONMENT);
+    assert_non_null(strstr(error.text, "signal 11"));
+    assert_int_equal(tlc_stack_require_verdict(load("openssl"), &error), TLC_OK);
+    tlc_directory_remove(folder);
+    unsetenv("XDG_STATE_HOME");
+}
+
 // In this process, so that the sanitizers see what the plug-in leaves behind.
 static void leaks_nothing(void **state)
 {
@@ -309,6 +351,7 @@ int main(void)
         cmocka_unit_test(refuses_bad_configurations),
         cmocka_unit_test(passes_its_self_test),
         cmocka_unit_test(names_the_case_that_crashes),
+        cmocka_unit_test(keeps_verdicts),
         cmocka_unit_test(leaks_nothing),
         cmocka_unit_test(replaces_ticket_keys_while_serving),
     };
