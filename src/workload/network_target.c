@@ -53,7 +53,8 @@ static unsigned psk_modes_of(const char *resumption)
     return !strcmp(resumption, "psk_ke") ? TLC_PSK_KE : TLC_PSK_DHE_KE;
 }
 
-// Before TLS 1.3 a ticket is part of the handshake, and a resumption may bring none (RFC 5077, 3.3).
+// Before TLS 1.3 a ticket is part of the handshake, and a resumption may bring none (RFC
+// 5077, 3.3).
 static unsigned awaited_tickets(const struct tlc_arm *arm, const json_t *evidence)
 {
     if (tlc_code(TLC_NAME_VERSION, arm->version) < TLC_TLS13)
