@@ -127,6 +127,12 @@ void tlc_plan_free(struct tlc_plan *plan)
     free(plan);
 }
 
+// The ratio goes with the mode: no resumption has none (rules.c).
+static bool follows(size_t other, size_t key)
+{
+    return other == TLC_KEY_RESUME_RATIO && key == TLC_KEY_RESUMPTION;
+}
+
 // The one other arm that has `value` at `key` and is equal in all else but what it is divided by.
 static size_t twin_with(const struct tlc_plan *plan, size_t of, size_t key, const char *value)
 {
@@ -134,7 +140,8 @@ static size_t twin_with(const struct tlc_plan *plan, size_t of, size_t key, cons
     for (size_t i = 0; i < plan->arm_count; i++) {
         bool twin = i != of && (int)i != plan->control && (int)i != plan->fair_client;
         for (size_t other = 0; twin && other < TLC_ARM_KEY_COUNT; other++)
-            twin = other == key || other == TLC_KEY_AGAINST || other == TLC_KEY_OPTIONAL ||
+            twin = other == key || follows(other, key) || other == TLC_KEY_AGAINST ||
+                   other == TLC_KEY_OPTIONAL ||
                    tlc_arm_same(&plan->arms[i], &plan->arms[of], other);
         tlc_setting_format(&tlc_arm_settings[key], &plan->arms[i], text, sizeof text);
         if (twin && !strcmp(text, value))

@@ -14,6 +14,7 @@
 #include "report/evidence.h"
 #include "report/facts.h"
 #include "report/gains.h"
+#include "report/resumption.h"
 #include "report/sides.h"
 #include "report/variation.h"
 #include "report/words.h"
@@ -259,6 +260,7 @@ enum tlc_status tlc_sections_write(const struct tlc_report_model *model,
     write_legend(&writer);
     writer.whole = tlc_arms_write(model, published, emitter, &citations) && writer.whole;
     writer.whole = tlc_gains_write(model, published, emitter) && writer.whole;
+    writer.whole = tlc_resumption_write(model, emitter) && writer.whole;
     writer.whole = tlc_sides_write(model, emitter) && writer.whole;
     writer.whole = tlc_curves_write(model, emitter) && writer.whole;
     writer.whole = tlc_evidence_write(model, emitter) && writer.whole;

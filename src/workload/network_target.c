@@ -53,6 +53,15 @@ static unsigned psk_modes_of(const char *resumption)
     return !strcmp(resumption, "psk_ke") ? TLC_PSK_KE : TLC_PSK_DHE_KE;
 }
 
+// Before TLS 1.3 a ticket is part of the handshake, and a resumption may bring none (RFC
+// 5077, 3.3).
+static unsigned awaited_tickets(const struct tlc_arm *arm, const json_t *evidence)
+{
+    if (tlc_code(TLC_NAME_VERSION, arm->version) < TLC_TLS13)
+        return 0;
+    return (unsigned)json_integer_value(json_object_get(evidence, "tickets"));
+}
+
 enum tlc_status tlc_arm_target(const struct tlc_arm *arm, const struct tlc_stack_plugin *plugin,
                                const char *address, const json_t *evidence, const char *alpn[2],
                                struct tlc_target_options *target, struct tlc_error *error)
@@ -72,7 +81,7 @@ enum tlc_status tlc_arm_target(const struct tlc_arm *arm, const struct tlc_stack
         .resume_ratio = arm->resume_ratio,
         .visitors = arm->visitors,
         .psk_modes = psk_modes_of(arm->resumption),
-        .tickets_expected = (unsigned)json_integer_value(json_object_get(evidence, "tickets")),
+        .tickets_expected = awaited_tickets(arm, evidence),
     };
     alpn[0] = arm->alpn;
     alpn[1] = NULL;

@@ -1,5 +1,6 @@
 tlc_unit_test(report report)
 tlc_unit_test(report_text report)
+tlc_unit_test(report_resumption report)
 foreach(test report report_text)
     target_compile_definitions(test_${test} PRIVATE TLC_REFERENCES_DIR="${PROJECT_SOURCE_DIR}/references")
 endforeach()

@@ -131,6 +131,8 @@ refused_by() {
     [ "$(share baseline)" = 0 ]
     [ "$(share psk_dhe_ke)" = 1 ]
     [ "$(share psk_ke)" = 1 ]
+    [ "$(share ticket)" = 1 ]
+    [ "$(share session-id)" = 1 ]
     jq -e -n --argjson half "$(share half)" '$half > 0.3 and $half < 0.7'
     jq -e '[.arms[] | select(.name == "psk_ke") | .samples[].counters.negotiated.psk_mode | keys] | flatten | unique == ["psk_ke"]' "$result"
 }

@@ -175,6 +175,21 @@ static void an_arm_is_divided_by_what_it_names(void **state)
     tlc_plan_free(plan);
 }
 
+static void the_ratio_goes_with_the_resumption(void **state)
+{
+    (void)state;
+    struct tlc_plan *plan = parse(
+        "name: a\nquestion: q\n"
+        "baseline: {groups: X25519, against: resumption=none}\n"
+        "include:\n"
+        "  - {name: half, resumption: psk_dhe_ke, resume_ratio: 50%}\n"
+        "  - {name: rsa, certificate: rsa-2048, against: baseline}\n"
+        "  - {name: rsa half, certificate: rsa-2048, resumption: psk_ke, resume_ratio: 50%}\n");
+    assert_int_equal(tlc_plan_against(plan, index_of(plan, "half")), 0);
+    assert_int_equal(tlc_plan_against(plan, index_of(plan, "rsa half")), index_of(plan, "rsa"));
+    tlc_plan_free(plan);
+}
+
 static void levers_change_one_key(void **state)
 {
     (void)state;
@@ -393,6 +408,7 @@ int main(void)
         cmocka_unit_test(defaults),
         cmocka_unit_test(every_key_arrives),
         cmocka_unit_test(an_arm_is_divided_by_what_it_names),
+        cmocka_unit_test(the_ratio_goes_with_the_resumption),
         cmocka_unit_test(levers_change_one_key),
         cmocka_unit_test(names_stay_unique_between_levers),
         cmocka_unit_test(matrix_is_the_product_without_the_baseline),
