@@ -17,10 +17,14 @@
 
 enum { CODES = 32, CERTIFICATES = 32, PROTOCOLS = 8 };
 
+struct served;
+
 struct options {
     const char *certs, *cert, *stack, *sni, *alpn;
     uint16_t groups[CODES], ciphers[CODES], signatures[CODES];
     struct tlc_server_options server;
+    struct served *certificates_served;
+    unsigned numbered;
     bool json, count_allocations;
     struct tlc_error error;
 };
@@ -48,6 +52,7 @@ enum {
     KEY_TICKET_LIFETIME,
     KEY_MISTAKE,
     KEY_SNI,
+    KEY_NAMES,
     KEY_CLIENT_AUTH,
     KEY_HANDSHAKE_TIMEOUT,
     KEY_LIBRARY_OPTIONS,
@@ -76,6 +81,10 @@ static const struct argp_option argp_options[] = {
     {"cert", KEY_CERT, "NAME[,NAME]", 0,
      "Certificates in DIR, for example ecdsa-p256 (default), rsa-2048", 2},
     {"sni", KEY_SNI, "NAME=HOST[,...]", 0, "Certificate NAME answers to server name HOST", 2},
+    {"names", KEY_NAMES, "N", 0,
+     "N numbered certificates more: key and type of the first --cert, for the server names "
+     "n00000.tlscost.test, n00001.tlscost.test, ...",
+     2},
     {"groups", KEY_GROUPS, "A:B", 0, "Key exchange groups in order (default: the library's)", 2},
     {"version", KEY_VERSION, "V", 0, "The only TLS version: 1.3 or 1.2", 2},
     {"min-version", KEY_MIN_VERSION, "V", 0, "The lowest TLS version (default: the library's)", 2},
@@ -231,6 +240,9 @@ static enum tlc_status parse_value(int key, const char *argument, struct options
         return parse_psk_modes(argument, &config->psk_modes, error);
     case KEY_CLIENT_AUTH:
         return parse_client_auth(argument, &config->client_auth, error);
+    case KEY_NAMES:
+        return parse_unsigned("--names", argument, 0, TLC_CERTS_MAX_NUMBERED, &options->numbered,
+                              error);
     case KEY_BURN_US:
         return parse_unsigned("--burn-us", argument, 0, TLC_BURN_MAX_US, &server->burn_us, error);
     case KEY_FAULT:
@@ -282,6 +294,7 @@ static const char documentation[] =
     "  tlscost serve                      on 127.0.0.1:4433, with ecdsa-p256\n"
     "  tlscost serve --cert rsa-2048 --groups X25519 --workers 2\n"
     "  tlscost serve --certs DIR --cert ecdsa-p256,rsa-2048 --sni ed25519=www.test\n"
+    "  tlscost serve --names 100          and 100 certificates more, chosen by server name\n"
     "  tlscost serve --http --listen '[::1]:8443'\n"
     "  curl -k 'https://[::1]:8443/'      from another terminal\n"
     "  tlscost serve --provider 'tlscost-x25519?variant=fixed-base'\n"
@@ -293,14 +306,28 @@ struct served {
     const char *names[CERTIFICATES + 1];
     struct tlc_certs_pair pairs[CERTIFICATES];
     struct tlc_stack_certificate certificates[CERTIFICATES];
+    struct tlc_certs_numbered numbered;
+    char (*numbered_hosts)[TLC_CERTS_HOST_BYTES];
+    struct tlc_stack_certificate *all; // those above and the numbered ones; NULL: no more of them
     struct tlc_stack_alpn alpn[PROTOCOLS];
     char **cert_words, **sni_words, **alpn_words;
     const char *hosts[CERTIFICATES + 1];
     size_t count, host_count;
 };
 
+// Thousands of PEM texts would count as the server's memory; its contexts have what they need.
+static void forget_numbered(struct served *served)
+{
+    tlc_certs_numbered_free(&served->numbered);
+    free(served->numbered_hosts);
+    free(served->all);
+    served->numbered_hosts = NULL;
+    served->all = NULL;
+}
+
 static void served_free(struct served *served)
 {
+    forget_numbered(served);
     for (size_t i = 0; i < served->count; i++)
         tlc_certs_pair_free(&served->pairs[i]);
     tlc_words_free(served->cert_words);
@@ -337,8 +364,8 @@ static enum tlc_status choose_certificates(const struct options *options, struct
 }
 
 // Without --certs: a folder of this user, filled with what is missing.
-static enum tlc_status make_certificates(const struct served *served, char *directory,
-                                         size_t capacity, struct tlc_error *error)
+static enum tlc_status make_certificates(const struct served *served, unsigned numbered,
+                                         char *directory, size_t capacity, struct tlc_error *error)
 {
     char cache[3072];
     enum tlc_status status = tlc_directory_of_user(TLC_DIRECTORY_CACHE, cache, sizeof cache, error);
@@ -347,8 +374,36 @@ static enum tlc_status make_certificates(const struct served *served, char *dire
     snprintf(directory, capacity, "%s/serve", cache);
     return tlc_certs_make(&(struct tlc_certs_options){.directory = directory,
                                                       .names = served->names,
-                                                      .extra_hosts = served->hosts},
+                                                      .extra_hosts = served->hosts,
+                                                      .numbered = served->names[0],
+                                                      .numbered_count = numbered},
                           NULL, error);
+}
+
+// Behind the others, so that the first one stays the default.
+static enum tlc_status add_numbered(const char *directory, unsigned count, struct served *served,
+                                    struct tlc_stack_config *config, struct tlc_error *error)
+{
+    enum tlc_status status =
+        tlc_certs_numbered_read(directory, served->names[0], count, &served->numbered, error);
+    if (status != TLC_OK)
+        return status;
+    served->all = calloc(served->count + count, sizeof *served->all);
+    served->numbered_hosts = calloc(count, sizeof *served->numbered_hosts);
+    if (!served->all || !served->numbered_hosts)
+        return tlc_fail(error, TLC_ENVIRONMENT, "serve: out of memory");
+    memcpy(served->all, served->certificates, served->count * sizeof *served->all);
+    for (size_t i = 0; i < count; i++) {
+        tlc_certs_numbered_host(i, served->numbered_hosts[i]);
+        served->all[served->count + i] = (struct tlc_stack_certificate){
+            .server_name = served->numbered_hosts[i],
+            .chain_pem = served->numbered.chains[i],
+            .key_pem = served->pairs[0].key_pem,
+        };
+    }
+    config->certificates = served->all;
+    config->certificate_count = served->count + count;
+    return TLC_OK;
 }
 
 static enum tlc_status read_certificates(const struct options *options, struct served *served,
@@ -359,7 +414,7 @@ static enum tlc_status read_certificates(const struct options *options, struct s
     enum tlc_status status = choose_certificates(options, served, error);
     if (status == TLC_OK && !directory) {
         directory = made;
-        status = make_certificates(served, made, sizeof made, error);
+        status = make_certificates(served, options->numbered, made, sizeof made, error);
     }
     for (; status == TLC_OK && served->names[served->count]; served->count++) {
         struct tlc_certs_pair *pair = &served->pairs[served->count];
@@ -371,6 +426,8 @@ static enum tlc_status read_certificates(const struct options *options, struct s
     }
     config->certificates = served->certificates;
     config->certificate_count = served->count;
+    if (status == TLC_OK && options->numbered)
+        status = add_numbered(directory, options->numbered, served, config, error);
     if (config->client_auth != TLC_CLIENT_AUTH_NONE)
         config->trust_pem = served->pairs[0].ca_pem;
     return status;
@@ -393,6 +450,7 @@ static enum tlc_status choose_protocols(const struct options *options, struct se
 static void say_ready(const char *address, bool loopback, void *user)
 {
     const struct options *options = user;
+    forget_numbered(options->certificates_served);
     FILE *to = options->json ? stderr : stdout;
     fprintf(to, "listening on %s (stack %s, certificate %s, %u %s)\n", address,
             options->server.plugin->id, options->cert, options->server.workers,
@@ -457,6 +515,7 @@ int tlc_cmd_serve(int argc, char **argv)
     if (options.count_allocations && tlc_allocations_preload(&options.error) != TLC_OK)
         return tlc_report_error(&options.error);
     struct served served = {.count = 0};
+    options.certificates_served = &served;
     json_t *counters = NULL;
     enum tlc_status status = serve(&options, &served, &counters);
     if (counters)
