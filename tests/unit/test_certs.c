@@ -291,6 +291,7 @@ int main(void)
         cmocka_unit_test(in_memory_pairs_verify),
         cmocka_unit_test(names_are_known_exactly),
         in_folder(leaves_differ_only_in_their_key),
+        in_folder(numbered_leaves_differ_and_stay),
         in_folder(hosts_are_in_every_leaf),
         in_folder(authorities_have_the_key_type_asked_for),
         in_folder(intermediates_are_sent),
