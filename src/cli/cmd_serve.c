@@ -291,7 +291,7 @@ static const char documentation[] =
     "  tlscost serve                      on 127.0.0.1:4433, with ecdsa-p256\n"
     "  tlscost serve --cert rsa-2048 --groups X25519 --workers 2\n"
     "  tlscost serve --certs DIR --cert ecdsa-p256,rsa-2048 --sni ed25519=www.test\n"
-    "  tlscost serve --names 100          and 100 certificates more, chosen by server name\n"
+    "  tlscost serve --names 100          100 more, chosen by server name\n"
     "  tlscost serve --http --listen '[::1]:8443'\n"
     "  curl -k 'https://[::1]:8443/'      from another terminal\n"
     "  tlscost serve --provider 'tlscost-x25519?variant=fixed-base'\n"
