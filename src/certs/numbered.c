@@ -1,6 +1,5 @@
 #include "certs/numbered.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -147,10 +146,11 @@ static enum tlc_status part(struct tlc_certs_numbered *numbered, size_t certific
     for (size_t i = 0; i < numbered->count; i++) {
         char *end = chain_end(at, certificates);
         if (!end)
-            return tlc_fail(error, TLC_ENVIRONMENT,
-                            "certs: numbered-%s.pem: %zu chains, asked %zu; make them with "
-                            "'tlscost serve --names %zu' and no --certs, or in a campaign",
-                            key_type, i, numbered->count, numbered->count);
+            return tlc_fail(
+                error, TLC_ENVIRONMENT,
+                "certs: numbered-%s.pem: %zu chains, asked %zu; leave --certs out, and the "
+                "rest is made",
+                key_type, i, numbered->count);
         numbered->chains[i] = at;
         at = end + (*end != '\0');
         *end = '\0';
@@ -189,7 +189,9 @@ enum tlc_status tlc_certs_numbered_read(const char *directory, const char *key_t
     tlc_certs_numbered_file(key_type, file, sizeof file);
     numbered->text = tlc_certs_folder_read_long(&folder, file);
     if (!numbered->text)
-        status = tlc_fail_errno(error, "certs: read: %s/%s", directory, file);
+        status = tlc_fail(error, TLC_ENVIRONMENT,
+                          "certs: %s/%s: cannot be read; leave --certs out, and they are made",
+                          directory, file);
     tlc_certs_folder_close(&folder);
     numbered->chains = calloc(count + 1, sizeof *numbered->chains);
     if (status == TLC_OK && !numbered->chains)
