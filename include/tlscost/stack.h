@@ -131,7 +131,8 @@ struct tlc_stack_evidence {
     bool hello_retry_request;
     bool resumed;
     int psk_mode; // -1 not resumed or not told, 0 psk_ke, 1 psk_dhe_ke
-    int verified; // client: 1 the chain and the name were verified, 0 not asked, -1 failed
+    int verified; // the peer: 1 its chain (and a server's name) was verified, 0 not asked or sent,
+                  // -1 failed
     char alpn[256];
     char server_name[256];
     size_t chain_count; // certificates the peer sent, leaf first, at most TLC_STACK_MAX_CHAIN kept

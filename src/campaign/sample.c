@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/names.h"
+#include "certs/certs.h"
 #include "evidence/checks.h"
 #include "generator/generator.h"
 #include "stats/stats.h"
@@ -161,7 +162,11 @@ static void compare_evidence(const struct tlc_sample *sample, struct differences
                           sizeof differences->operation);
         return;
     }
-    snprintf(differences->subject, sizeof differences->subject, "tlscost %s", arm->certificate);
+    if (arm->names) // the probe visits the last of them
+        tlc_certs_numbered_subject(arm->certificate, arm->names - 1, differences->subject,
+                                   sizeof differences->subject);
+    else
+        snprintf(differences->subject, sizeof differences->subject, "tlscost %s", arm->certificate);
     struct tlc_asked asked = {
         .version = tlc_code(TLC_NAME_VERSION, arm->version),
         .group = first_group(arm->groups),
@@ -209,6 +214,9 @@ static struct tlc_sample_facts facts_of(const struct tlc_sample *sample,
         .server_alive = stay && stay->server_alive,
         .server_handshakes = stay ? stay->server_handshakes : 0,
         .server_counts = stay && stay->server_counts,
+        .client_certificate_asked =
+            arm->client_auth && stay && stay->server_counts && !strcmp(arm->workload, "network"),
+        .client_certificates = stay ? stay->client_certificates : 0,
         .provider = arm->provider,
         .provider_work = stay ? stay->provider_work : 0,
         .listen_overflows = stay ? stay->listen_overflows : 0,
@@ -251,6 +259,8 @@ static json_t *stay_json(const struct tlc_stay *stay)
     json_object_set_new(json, "accounting", json_real(stay->accounting));
     json_object_set_new(json, "server_handshakes",
                         json_integer((json_int_t)stay->server_handshakes));
+    json_object_set_new(json, "client_certificates",
+                        json_integer((json_int_t)stay->client_certificates));
     json_object_set_new(json, "provider_work", json_integer((json_int_t)stay->provider_work));
     json_object_set_new(json, "server_alive", json_boolean(stay->server_alive));
     json_object_set_new(json, "listen_overflows", json_integer((json_int_t)stay->listen_overflows));

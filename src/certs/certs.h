@@ -3,6 +3,8 @@
 //   intermediate-1.pem ...            optional intermediate CAs
 //   NAME.pem, NAME.key                leaf chain (leaf first, intermediates behind it), PKCS#8 key
 //   client-NAME.pem, client-NAME.key  optional client certificates
+//   numbered-NAME.pem                 optional: many leaves with NAME's key, each for a server name
+//                                     of its own
 //   manifest.json                     the options and validity that all of them share
 // Leaves have equal validity and equal extensions, so that only the key and its name differ. The
 // subject of a leaf is CN=tlscost NAME, of a client certificate CN=tlscost client NAME. Every CA
@@ -24,7 +26,10 @@ struct tlc_certs_options {
     unsigned days;          // validity; 0: 30
     const char *authority;  // key type of every CA; NULL: rsa-2048
     const char *client;     // key type of a client certificate; NULL: none
-    bool force;             // remake even what is still good
+    // So many numbered leaves of a key type of `names`; 0: none.
+    const char *numbered;
+    size_t numbered_count; // at most TLC_CERTS_MAX_NUMBERED
+    bool force;            // remake even what is still good
     // Told of every leaf and client certificate once it is there: its file name without suffix and
     // whether it was made now or was still good. NULL: nobody.
     void (*note)(const char *name, bool made, void *context);
@@ -34,6 +39,8 @@ struct tlc_certs_options {
 #define TLC_CERTS_DEFAULT_DAYS      30u
 #define TLC_CERTS_MAX_DAYS          3650u
 #define TLC_CERTS_MAX_INTERMEDIATES 6u
+#define TLC_CERTS_MAX_NUMBERED      20000u
+#define TLC_CERTS_HOST_BYTES        32
 
 // Makes what is missing or broken. When the folder is near expiry (a third of its validity left) or
 // was made with other hosts, intermediates or days, everything in it is made again, also what
@@ -56,7 +63,24 @@ enum tlc_status tlc_certs_read(const char *directory, const char *name, struct t
                                struct tlc_error *error) TLC_CHECKED;
 void tlc_certs_pair_free(struct tlc_certs_pair *pair);
 
-// The same made in memory only (for self-tests): one CA and one leaf of the type.
+// Numbered leaves: number 42 is for the server name n00042.tlscost.test and has the subject
+// CN=tlscost NAME n00042. Each is a certificate of its own, but all have the key of NAME, so that
+// thousands are made in seconds. Making them again keeps those that are there.
+void tlc_certs_numbered_host(size_t index, char host[TLC_CERTS_HOST_BYTES]);
+void tlc_certs_numbered_subject(const char *key_type, size_t index, char *subject, size_t capacity);
+struct tlc_certs_numbered {
+    size_t count;
+    char **chains; // PEM, leaf first
+    char *text;    // which they lie in
+};
+enum tlc_status tlc_certs_numbered_read(const char *directory, const char *key_type, size_t count,
+                                        struct tlc_certs_numbered *numbered,
+                                        struct tlc_error *error) TLC_CHECKED;
+void tlc_certs_numbered_free(struct tlc_certs_numbered *numbered);
+// SHA-256 of the DER of the first certificate of a PEM text; false when there is none.
+bool tlc_certs_pem_sha256(const char *pem, unsigned char sha256[32]);
+
+// A pair made in memory only (for self-tests): one CA and one leaf of the type.
 enum tlc_status tlc_certs_in_memory(const char *name, struct tlc_certs_pair *pair,
                                     struct tlc_error *error) TLC_CHECKED;
 

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FILE_MAX_BYTES = 1 << 20 };
+enum { FILE_MAX_BYTES = 1 << 20, LONG_FILE_MAX_BYTES = 128 << 20 };
 
 static enum tlc_status make_folder(const char *path, struct tlc_error *error)
 {
@@ -136,7 +136,8 @@ static char *read_all(int fd, size_t size)
     return text;
 }
 
-char *tlc_certs_folder_read(const struct tlc_certs_folder *folder, const char *file, mode_t *mode)
+static char *read_file(const struct tlc_certs_folder *folder, const char *file, off_t most,
+                       mode_t *mode)
 {
     struct stat facts;
     char *text = NULL;
@@ -144,7 +145,7 @@ char *tlc_certs_folder_read(const struct tlc_certs_folder *folder, const char *f
     if (fd < 0)
         return NULL;
     if (fstat(fd, &facts) == 0) {
-        if (!S_ISREG(facts.st_mode) || facts.st_size > FILE_MAX_BYTES)
+        if (!S_ISREG(facts.st_mode) || facts.st_size > most)
             errno = EINVAL;
         else
             text = read_all(fd, (size_t)facts.st_size);
@@ -155,6 +156,16 @@ char *tlc_certs_folder_read(const struct tlc_certs_folder *folder, const char *f
     close(fd);
     errno = code;
     return text;
+}
+
+char *tlc_certs_folder_read(const struct tlc_certs_folder *folder, const char *file, mode_t *mode)
+{
+    return read_file(folder, file, FILE_MAX_BYTES, mode);
+}
+
+char *tlc_certs_folder_read_long(const struct tlc_certs_folder *folder, const char *file)
+{
+    return read_file(folder, file, LONG_FILE_MAX_BYTES, NULL);
 }
 
 bool tlc_certs_folder_has(const struct tlc_certs_folder *folder, const char *file)

@@ -26,6 +26,8 @@ enum tlc_status tlc_certs_folder_write(const struct tlc_certs_folder *folder, co
 // The NUL-terminated text of a file of at most 1 MiB, the caller frees it. NULL with errno set.
 // *mode (may be NULL) gets its permissions.
 char *tlc_certs_folder_read(const struct tlc_certs_folder *folder, const char *file, mode_t *mode);
+// The same of a file of at most 128 MiB.
+char *tlc_certs_folder_read_long(const struct tlc_certs_folder *folder, const char *file);
 bool tlc_certs_folder_has(const struct tlc_certs_folder *folder, const char *file);
 void tlc_certs_folder_remove(const struct tlc_certs_folder *folder, const char *file);
 

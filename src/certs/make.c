@@ -11,6 +11,7 @@
 #include "certs/folder.h"
 #include "certs/issue.h"
 #include "certs/manifest.h"
+#include "certs/numbered.h"
 
 enum { DAY_S = 86400, BACKDATE_S = 300, MAX_CAS = 1 + TLC_CERTS_MAX_INTERMEDIATES };
 
@@ -42,6 +43,11 @@ static enum tlc_status check_options(const struct tlc_certs_options *options,
         return tlc_certs_name_unknown(options->client, error);
     if (options->authority && !tlc_certs_name_known(options->authority))
         return tlc_certs_name_unknown(options->authority, error);
+    if (options->numbered && !tlc_certs_name_known(options->numbered))
+        return tlc_certs_name_unknown(options->numbered, error);
+    if (options->numbered_count > TLC_CERTS_MAX_NUMBERED)
+        return tlc_fail(error, TLC_USAGE, "certs: %zu names: at most %u", options->numbered_count,
+                        TLC_CERTS_MAX_NUMBERED);
     return tlc_certs_hosts_check(options->extra_hosts, error);
 }
 
@@ -315,6 +321,39 @@ static enum tlc_status settle_leaves(struct making *making, bool remake, struct 
     return status;
 }
 
+static void forget_numbered(const struct making *making)
+{
+    char file[96];
+    for (size_t i = 0; tlc_certs_name_at(i); i++) {
+        tlc_certs_numbered_file(tlc_certs_name_at(i), file, sizeof file);
+        tlc_certs_folder_remove(&making->folder, file);
+    }
+}
+
+static enum tlc_status settle_numbered(struct making *making, struct tlc_error *error)
+{
+    const struct tlc_certs_options *asked = making->asked;
+    char file[96];
+    if (!asked->numbered || !asked->numbered_count)
+        return TLC_OK;
+    snprintf(file, sizeof file, "%s.key", asked->numbered);
+    const struct tlc_certs_series series = {
+        .key_type = asked->numbered,
+        .cas = making->cas,
+        .ca_keys = making->ca_keys,
+        .ca_count = making->ca_count,
+        .key = read_key(&making->folder, file),
+        .validity = making->validity,
+    };
+    enum tlc_status status =
+        series.key ? tlc_certs_numbered_make(&making->folder, &series, asked->numbered_count,
+                                             &making->made, error)
+                   : tlc_fail(error, TLC_ENVIRONMENT, "certs: %s/%s: no readable private key",
+                              making->folder.path, file);
+    EVP_PKEY_free(series.key);
+    return status;
+}
+
 // --- the whole folder ---
 
 static enum tlc_status refuse_foreign(const struct making *making, const json_t *manifest,
@@ -339,6 +378,7 @@ static enum tlc_status make_all(struct making *making, struct tlc_error *error)
         tlc_certs_manifest_write(&making->folder, making->options, &making->validity, false, error);
     if (status == TLC_OK)
         status = make_cas(making, error);
+    forget_numbered(making);
     if (status == TLC_OK)
         status = settle_leaves(making, true, error);
     return status == TLC_OK ? tlc_certs_manifest_write(&making->folder, making->options,
@@ -368,6 +408,8 @@ enum tlc_status tlc_certs_make(const struct tlc_certs_options *options, size_t *
                     read_cas(&making);
         status = keep ? settle_leaves(&making, false, error) : make_all(&making, error);
     }
+    if (status == TLC_OK)
+        status = settle_numbered(&making, error);
     if (made)
         *made = making.made;
     forget_cas(&making);

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/directory.h"
 #include "base/names.h"
 #include "base/process.h"
 #include "certs/certs.h"
@@ -15,12 +14,14 @@
 #include "measure/allocations.h"
 #include "server/server.h"
 
-enum { CODES = 32, CERTIFICATES = 32, PROTOCOLS = 8 };
+enum { CODES = 32 };
 
 struct options {
-    const char *certs, *cert, *stack, *sni, *alpn;
+    struct tlc_serve_asked asked;
+    const char *stack, *alpn;
     uint16_t groups[CODES], ciphers[CODES], signatures[CODES];
     struct tlc_server_options server;
+    struct tlc_served *certificates_served;
     bool json, count_allocations;
     struct tlc_error error;
 };
@@ -48,6 +49,7 @@ enum {
     KEY_TICKET_LIFETIME,
     KEY_MISTAKE,
     KEY_SNI,
+    KEY_NAMES,
     KEY_CLIENT_AUTH,
     KEY_HANDSHAKE_TIMEOUT,
     KEY_LIBRARY_OPTIONS,
@@ -76,6 +78,10 @@ static const struct argp_option argp_options[] = {
     {"cert", KEY_CERT, "NAME[,NAME]", 0,
      "Certificates in DIR, for example ecdsa-p256 (default), rsa-2048", 2},
     {"sni", KEY_SNI, "NAME=HOST[,...]", 0, "Certificate NAME answers to server name HOST", 2},
+    {"names", KEY_NAMES, "N", 0,
+     "N numbered certificates more: key and type of the first --cert, for the server names "
+     "n00000.tlscost.test, n00001.tlscost.test, ...",
+     2},
     {"groups", KEY_GROUPS, "A:B", 0, "Key exchange groups in order (default: the library's)", 2},
     {"version", KEY_VERSION, "V", 0, "The only TLS version: 1.3 or 1.2", 2},
     {"min-version", KEY_MIN_VERSION, "V", 0, "The lowest TLS version (default: the library's)", 2},
@@ -231,6 +237,9 @@ static enum tlc_status parse_value(int key, const char *argument, struct options
         return parse_psk_modes(argument, &config->psk_modes, error);
     case KEY_CLIENT_AUTH:
         return parse_client_auth(argument, &config->client_auth, error);
+    case KEY_NAMES:
+        return parse_unsigned("--names", argument, 0, TLC_CERTS_MAX_NUMBERED,
+                              &options->asked.numbered, error);
     case KEY_BURN_US:
         return parse_unsigned("--burn-us", argument, 0, TLC_BURN_MAX_US, &server->burn_us, error);
     case KEY_FAULT:
@@ -248,10 +257,10 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         const char **text;
     } texts[] = {
         {KEY_LISTEN, &options->server.listen},
-        {KEY_CERTS, &options->certs},
-        {KEY_CERT, &options->cert},
+        {KEY_CERTS, &options->asked.certs},
+        {KEY_CERT, &options->asked.cert},
         {KEY_STACK, &options->stack},
-        {KEY_SNI, &options->sni},
+        {KEY_SNI, &options->asked.sni},
         {KEY_ALPN, &options->alpn},
         {KEY_TICKET_KEYS, &options->server.ticket_keys_file},
         {KEY_LIBRARY_OPTIONS, &options->server.stack.library_options},
@@ -282,109 +291,22 @@ static const char documentation[] =
     "  tlscost serve                      on 127.0.0.1:4433, with ecdsa-p256\n"
     "  tlscost serve --cert rsa-2048 --groups X25519 --workers 2\n"
     "  tlscost serve --certs DIR --cert ecdsa-p256,rsa-2048 --sni ed25519=www.test\n"
+    "  tlscost serve --names 100          100 more, chosen by server name\n"
     "  tlscost serve --http --listen '[::1]:8443'\n"
     "  curl -k 'https://[::1]:8443/'      from another terminal\n"
     "  tlscost serve --provider 'tlscost-x25519?variant=fixed-base'\n"
     "  tlscost serve --tickets 1 --ticket-keys keys      (SIGHUP: read keys again)\n\n"
     "Only loopback addresses are used unless another one is written in --listen.";
 
-// The certificates served: names, their server names and their PEM.
-struct served {
-    const char *names[CERTIFICATES + 1];
-    struct tlc_certs_pair pairs[CERTIFICATES];
-    struct tlc_stack_certificate certificates[CERTIFICATES];
-    struct tlc_stack_alpn alpn[PROTOCOLS];
-    char **cert_words, **sni_words, **alpn_words;
-    const char *hosts[CERTIFICATES + 1];
-    size_t count, host_count;
-};
-
-static void served_free(struct served *served)
-{
-    for (size_t i = 0; i < served->count; i++)
-        tlc_certs_pair_free(&served->pairs[i]);
-    tlc_words_free(served->cert_words);
-    tlc_words_free(served->sni_words);
-    tlc_words_free(served->alpn_words);
-}
-
-// Fills names and server names from --cert and --sni; the PEM comes later.
-static enum tlc_status choose_certificates(const struct options *options, struct served *served,
-                                           struct tlc_error *error)
-{
-    served->cert_words = tlc_words(options->cert);
-    served->sni_words = tlc_words(options->sni ? options->sni : "");
-    size_t count = 0;
-    for (char **word = served->cert_words; word && *word && count < CERTIFICATES; word++)
-        served->names[count++] = *word;
-    if (!count)
-        return tlc_fail(error, TLC_USAGE,
-                        "--cert: a certificate is needed, for example ecdsa-p256");
-    for (char **word = served->sni_words; word && *word && count < CERTIFICATES; word++) {
-        char *equals = strchr(*word, '=');
-        if (!equals || equals == *word || !equals[1])
-            return tlc_fail(error, TLC_USAGE,
-                            "--sni: '%s': write NAME=HOST, for example rsa-2048=www.test", *word);
-        *equals = '\0';
-        served->certificates[count].server_name = equals + 1;
-        served->hosts[served->host_count++] = equals + 1;
-        served->names[count++] = *word;
-    }
-    if (count == CERTIFICATES)
-        return tlc_fail(error, TLC_USAGE, "--cert, --sni: fewer than %d certificates, please",
-                        CERTIFICATES);
-    return TLC_OK;
-}
-
-// Without --certs: a folder of this user, filled with what is missing.
-static enum tlc_status make_certificates(const struct served *served, char *directory,
-                                         size_t capacity, struct tlc_error *error)
-{
-    char cache[3072];
-    enum tlc_status status = tlc_directory_of_user(TLC_DIRECTORY_CACHE, cache, sizeof cache, error);
-    if (status != TLC_OK)
-        return status;
-    snprintf(directory, capacity, "%s/serve", cache);
-    return tlc_certs_make(&(struct tlc_certs_options){.directory = directory,
-                                                      .names = served->names,
-                                                      .extra_hosts = served->hosts},
-                          NULL, error);
-}
-
-static enum tlc_status read_certificates(const struct options *options, struct served *served,
-                                         struct tlc_stack_config *config, struct tlc_error *error)
-{
-    char made[4096];
-    const char *directory = options->certs;
-    enum tlc_status status = choose_certificates(options, served, error);
-    if (status == TLC_OK && !directory) {
-        directory = made;
-        status = make_certificates(served, made, sizeof made, error);
-    }
-    for (; status == TLC_OK && served->names[served->count]; served->count++) {
-        struct tlc_certs_pair *pair = &served->pairs[served->count];
-        status = tlc_certs_read(directory, served->names[served->count], pair, error);
-        if (status != TLC_OK)
-            break;
-        served->certificates[served->count].chain_pem = pair->chain_pem;
-        served->certificates[served->count].key_pem = pair->key_pem;
-    }
-    config->certificates = served->certificates;
-    config->certificate_count = served->count;
-    if (config->client_auth != TLC_CLIENT_AUTH_NONE)
-        config->trust_pem = served->pairs[0].ca_pem;
-    return status;
-}
-
-static enum tlc_status choose_protocols(const struct options *options, struct served *served,
+static enum tlc_status choose_protocols(const struct options *options, struct tlc_served *served,
                                         struct tlc_stack_config *config, struct tlc_error *error)
 {
     served->alpn_words = tlc_words(options->alpn ? options->alpn : "");
     config->alpn = served->alpn;
     for (char **word = served->alpn_words; word && *word; word++) {
-        if (config->alpn_count == PROTOCOLS || strlen(*word) > 255)
+        if (config->alpn_count == TLC_SERVED_PROTOCOLS || strlen(*word) > 255)
             return tlc_fail(error, TLC_USAGE, "--alpn: at most %d names of at most 255 bytes",
-                            PROTOCOLS);
+                            TLC_SERVED_PROTOCOLS);
         served->alpn[config->alpn_count++].name = *word;
     }
     return TLC_OK;
@@ -393,9 +315,10 @@ static enum tlc_status choose_protocols(const struct options *options, struct se
 static void say_ready(const char *address, bool loopback, void *user)
 {
     const struct options *options = user;
+    tlc_served_forget_numbered(options->certificates_served);
     FILE *to = options->json ? stderr : stdout;
     fprintf(to, "listening on %s (stack %s, certificate %s, %u %s)\n", address,
-            options->server.plugin->id, options->cert, options->server.workers,
+            options->server.plugin->id, options->asked.cert, options->server.workers,
             options->server.workers == 1 ? "worker" : "workers");
     fflush(to);
     if (!loopback)
@@ -417,7 +340,7 @@ static unsigned usable_cpus(void)
     return sched_getaffinity(0, sizeof cpus, &cpus) ? 1u : (unsigned)CPU_COUNT(&cpus);
 }
 
-static enum tlc_status serve(struct options *options, struct served *served, json_t **counters)
+static enum tlc_status serve(struct options *options, struct tlc_served *served, json_t **counters)
 {
     struct tlc_stack_config *config = &options->server.stack;
     struct tlc_error *error = &options->error;
@@ -425,7 +348,7 @@ static enum tlc_status serve(struct options *options, struct served *served, jso
     if (status == TLC_OK)
         status = choose_protocols(options, served, config, error);
     if (status == TLC_OK)
-        status = read_certificates(options, served, config, error);
+        status = tlc_served_read(&options->asked, served, config, error);
     if (status == TLC_OK)
         status = tlc_server_trial(&options->server, error);
     return status == TLC_OK ? tlc_server_run(&options->server, counters, error) : status;
@@ -434,7 +357,7 @@ static enum tlc_status serve(struct options *options, struct served *served, jso
 int tlc_cmd_serve(int argc, char **argv)
 {
     struct options options = {
-        .cert = "ecdsa-p256",
+        .asked = {.cert = "ecdsa-p256"},
         .stack = "openssl",
         .server = {.listen = "127.0.0.1:4433",
                    .control = -1,
@@ -456,12 +379,13 @@ int tlc_cmd_serve(int argc, char **argv)
     options.server.user = &options;
     if (options.count_allocations && tlc_allocations_preload(&options.error) != TLC_OK)
         return tlc_report_error(&options.error);
-    struct served served = {.count = 0};
+    struct tlc_served served = {.count = 0};
+    options.certificates_served = &served;
     json_t *counters = NULL;
     enum tlc_status status = serve(&options, &served, &counters);
     if (counters)
         tlc_print_json(counters);
     json_decref(counters);
-    served_free(&served);
+    tlc_served_free(&served);
     return status == TLC_OK ? TLC_OK : tlc_report_error(&options.error);
 }

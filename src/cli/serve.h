@@ -1,9 +1,38 @@
-// The options of `serve` on resumption: tickets, their keys, rotation.
+// The options of `serve` on certificates, and on resumption: tickets, their keys, rotation.
 // It is private to the room.
 #ifndef TLC_CLI_SERVE_H
 #define TLC_CLI_SERVE_H
 
+#include "certs/certs.h"
 #include "server/server.h"
+
+enum { TLC_SERVED_CERTIFICATES = 32, TLC_SERVED_PROTOCOLS = 8 };
+
+struct tlc_serve_asked {
+    const char *certs, *cert, *sni; // --certs, --cert, --sni
+    unsigned numbered;              // --names
+};
+
+// What is served: certificates, their server names and their PEM, and protocols.
+struct tlc_served {
+    const char *names[TLC_SERVED_CERTIFICATES + 1];
+    struct tlc_certs_pair pairs[TLC_SERVED_CERTIFICATES];
+    struct tlc_stack_certificate certificates[TLC_SERVED_CERTIFICATES];
+    struct tlc_certs_numbered numbered;
+    char (*numbered_hosts)[TLC_CERTS_HOST_BYTES];
+    struct tlc_stack_certificate *all; // those above and the numbered ones; NULL: no more of them
+    struct tlc_stack_alpn alpn[TLC_SERVED_PROTOCOLS];
+    char **cert_words, **sni_words, **alpn_words;
+    const char *hosts[TLC_SERVED_CERTIFICATES + 1];
+    size_t count, host_count;
+};
+
+enum tlc_status tlc_served_read(const struct tlc_serve_asked *asked, struct tlc_served *served,
+                                struct tlc_stack_config *config,
+                                struct tlc_error *error) TLC_CHECKED;
+// Thousands of PEM texts would count as the server's memory; its contexts have what they need.
+void tlc_served_forget_numbered(struct tlc_served *served);
+void tlc_served_free(struct tlc_served *served);
 
 // --tickets N|off|stateful
 enum tlc_status tlc_serve_tickets(const char *text, struct tlc_stack_config *config,

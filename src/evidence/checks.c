@@ -18,7 +18,8 @@ static const struct {
         {"negotiated",
          "Make the server's groups, versions and ciphers those of the arm, or change the arm."},
     [TLC_CHECK_CERTIFICATE] = {"certificate",
-                               "Make the server serve the arm's certificate, then run again."},
+                               "Make the server serve the arm's certificate, and demand the "
+                               "client's where the arm has one, then run again."},
     [TLC_CHECK_RESUMPTION] =
         {"resumption",
          "Check the server's ticket settings and that its tickets can be used as often as asked."},
@@ -119,11 +120,17 @@ static void check_certificate(const struct tlc_sample_facts *facts,
                               struct tlc_check_outcome *outcome)
 {
     (void)limits;
+    uint64_t full = facts->handshakes > facts->resumed ? facts->handshakes - facts->resumed : 0;
     apply(outcome, NAN, NAN);
     if (!facts->certificate_matches)
         fail(outcome, "probe: %s",
              facts->certificate_difference ? facts->certificate_difference
                                            : "not the certificate that the arm asked for");
+    else if (facts->client_certificate_asked && facts->client_certificates < full)
+        fail(outcome,
+             "the server saw a client's certificate in %" PRIu64 " of %" PRIu64
+             " full handshakes, asked all",
+             facts->client_certificates, full);
 }
 
 // How far the resumed share may be from a share strictly between 0 and 1: one point for the first

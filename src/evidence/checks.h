@@ -18,6 +18,9 @@ struct tlc_sample_facts {
     // certificate identity: subject, key type, size, depth as asked
     bool certificate_matches;
     const char *certificate_difference;
+    // client authentication: the client has to send one in every full handshake
+    bool client_certificate_asked;
+    uint64_t client_certificates; // handshakes in which it did, as the server counts
     // load
     double generator_busy, server_busy;
     double headroom_gain; // negative: the rate fell, which passes; NaN: not measured, not applied

@@ -243,12 +243,16 @@ static enum tlc_status open_session(struct session *session, const char *trust_p
 {
     const struct tlc_probe_options *options = session->options;
     struct tlc_stack_alpn alpn[MAX_ALPN];
+    const struct tlc_stack_certificate own = {.chain_pem = options->client_chain_pem,
+                                              .key_pem = options->client_key_pem};
     struct tlc_stack_config config = {.min_version = options->min_version,
                                       .max_version = options->max_version,
                                       .groups = options->groups,
                                       .group_count = options->group_count,
                                       .ciphers = options->ciphers,
                                       .cipher_count = options->cipher_count,
+                                      .certificates = &own,
+                                      .certificate_count = options->client_chain_pem ? 1 : 0,
                                       .trust_pem = trust_pem,
                                       .ticket_mode = TLC_TICKETS_STATELESS,
                                       .tickets_per_handshake = -1,

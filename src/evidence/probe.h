@@ -35,6 +35,7 @@ struct tlc_probe_options {
     const char *server_name; // SNI and name to verify; NULL: the host of the address
     const char *const *alpn; // NULL-terminated
     const char *trust_pem;   // NULL: the chain is reported but not verified
+    const char *client_chain_pem, *client_key_pem; // for servers that demand one; NULL: none
     // Stop taking in tickets once so many have come; 0: wait until none comes for 100 ms.
     unsigned tickets_awaited;
     unsigned timeout_ms;                   // 0: 5000

@@ -4,15 +4,26 @@
 #include <string.h>
 
 #include "base/names.h"
+#include "certs/certs.h"
 #include "generator/engine.h"
+#include "generator/visits.h"
 
 enum { TICKETS_KEPT = 8192 };
+
+// A name to be visited, with what its certificate must be.
+struct place {
+    struct tlc_tls13_name name;
+    char host[TLC_CERTS_HOST_BYTES];
+    uint8_t sha256[32];
+};
 
 struct lean_context {
     struct tlc_engine_context base;
     struct tlc_tls13_config *config;
     struct tlc_tls13_ticket *tickets; // NULL: nothing is to be resumed
     struct tlc_ticket_places places;
+    struct place *names; // NULL: one name for all
+    struct tlc_visits visits;
     size_t visitors, seen; // clients that take turns, and how many of them have been here
 };
 
@@ -36,7 +47,34 @@ static void lean_context_free(struct tlc_engine_context *context)
     struct lean_context *mine = (struct lean_context *)context;
     tlc_tls13_config_free(mine->config);
     free(mine->tickets);
+    tlc_visits_free(&mine->visits);
+    free(mine->names);
     free(mine);
+}
+
+// The certificates are read from where the server's were read, but not through the server.
+static enum tlc_status know_names(const struct tlc_target_options *options,
+                                  struct lean_context *context, struct tlc_error *error)
+{
+    struct tlc_certs_numbered numbered;
+    enum tlc_status status = tlc_certs_numbered_read(options->names_folder, options->names_key_type,
+                                                     options->names, &numbered, error);
+    if (status != TLC_OK)
+        return status;
+    context->names = calloc(options->names, sizeof *context->names);
+    if (!context->names || !tlc_visits_init(&context->visits, options->names, options->visits_zipf,
+                                            options->visits_seed))
+        status = tlc_fail(error, TLC_ENVIRONMENT, "target: out of memory");
+    for (size_t i = 0; status == TLC_OK && i < options->names; i++) {
+        struct place *place = &context->names[i];
+        tlc_certs_numbered_host(i, place->host);
+        place->name = (struct tlc_tls13_name){place->host, place->sha256};
+        if (!tlc_certs_pem_sha256(numbered.chains[i], place->sha256))
+            status = tlc_fail(error, TLC_ENVIRONMENT, "target: %s: its certificate is not PEM",
+                              place->host);
+    }
+    tlc_certs_numbered_free(&numbered);
+    return status;
 }
 
 static enum tlc_status lean_context_new(const struct tlc_target_options *options,
@@ -50,7 +88,7 @@ static enum tlc_status lean_context_new(const struct tlc_target_options *options
         .cipher_count = options->cipher_count ? options->cipher_count : 3,
         .share = options->share,
         .stop = options->stop,
-        .server_name = options->server_name,
+        .server_name = options->names ? NULL : options->server_name,
         .alpn = options->alpn,
         .verify_every = options->verify_every,
         .certificate_sha256 =
@@ -65,6 +103,8 @@ static enum tlc_status lean_context_new(const struct tlc_target_options *options
         return tlc_fail(error, TLC_ENVIRONMENT, "target: out of memory");
     made->base.kind = &tlc_engine_lean;
     enum tlc_status status = tlc_tls13_config_new(&tls13, &made->config, error);
+    if (status == TLC_OK && options->names)
+        status = know_names(options, made, error);
     if (status == TLC_OK && options->resume_ratio > 0) {
         made->visitors = options->visitors;
         made->places.capacity = options->visitors ? options->visitors : TICKETS_KEPT;
@@ -159,6 +199,9 @@ static enum tlc_session_state lean_start(struct tlc_session *session, uint64_t n
     struct lean_session *mine = lean(session);
     const struct tlc_tls13_ticket *ticket = choose_ticket(mine->context, now_ms);
     *offered = ticket != NULL;
+    if (mine->context->names)
+        tlc_tls13_visit(mine->client,
+                        &mine->context->names[tlc_visits_next(&mine->context->visits)].name);
     if (tlc_tls13_start(mine->client, mine->context->config, ticket, now_ms, NULL) != TLC_OK)
         return TLC_SESSION_FAILED;
     return state_of(tlc_tls13_state(mine->client));

@@ -68,6 +68,13 @@ struct tlc_target_options {
     unsigned timeout_ms; // of one handshake; 0: 10 000
     struct tlc_expectation expect;
     enum tlc_loop_choice loop;
+    // Lean, above 0: visits to so many names, the numbered certificates (certs.h) of the folder
+    // with the key type; every handshake must show the certificate of its name. 0: server_name
+    // alone.
+    unsigned names;
+    const char *names_folder, *names_key_type;
+    bool visits_zipf; // by Zipf's law; else every name as often
+    unsigned visits_seed;
     unsigned threads;       // event loops, each in a thread of its own; 0: 1
     bool allow_public;      // a target outside loopback, private and link-local addresses
     bool fresh_sockets;     // a new socket for every connection instead of a reused one

@@ -34,6 +34,8 @@ static const struct {
         {"trust_pem", OPTION(trust_pem)},
         {"client_chain_pem", OPTION(client_chain_pem)},
         {"client_key_pem", OPTION(client_key_pem)},
+        {"names_folder", OPTION(names_folder)},
+        {"names_key_type", OPTION(names_key_type)},
 },
   numbers[] =
       {
@@ -43,6 +45,8 @@ static const struct {
           {"tickets_expected", OPTION(tickets_expected)},
           {"tickets_expected_resumed", OPTION(tickets_expected_resumed)},
           {"timeout_ms", OPTION(timeout_ms)},
+          {"names", OPTION(names)},
+          {"visits_seed", OPTION(visits_seed)},
           {"threads", OPTION(threads)},
           {"client_hello_bytes", OPTION(floor.client_hello_bytes)},
           {"server_flight_bytes", OPTION(floor.server_flight_bytes)},
@@ -58,6 +62,7 @@ static const struct {
 },
   switches[] = {
       {"allow_public", OPTION(allow_public)},
+      {"visits_zipf", OPTION(visits_zipf)},
       {"fresh_sockets", OPTION(fresh_sockets)},
       {"wrong_share_first", OPTION(wrong_share_first)},
       {"tickets_resumed_known", OPTION(tickets_resumed_known)},

@@ -60,6 +60,11 @@ static enum tlc_status check_options(const struct tlc_target_options *options,
         (options->echo_bytes || options->resume_ratio > 0 || options->close == TLC_CLOSE_NOTIFY))
         return tlc_fail(error, TLC_USAGE,
                         "target: engine tcp: it has no echo, no resumption and no close-notify");
+    if (options->names && (options->engine != TLC_ENGINE_LEAN || options->resume_ratio > 0 ||
+                           !options->names_folder || !options->names_key_type))
+        return tlc_fail(error, TLC_USAGE,
+                        "target: names: only engine lean visits them, without resumption, and "
+                        "needs the folder and key type of their certificates");
     bool tls12_only = options->max_version && options->max_version < 0x0304;
     if (options->engine == TLC_ENGINE_LEAN && tls12_only)
         return tlc_fail(error, TLC_USAGE,
@@ -316,6 +321,7 @@ enum tlc_status tlc_target_count_tickets(struct tlc_target *target, unsigned *ti
 json_t *tlc_target_describe(const struct tlc_target *target)
 {
     json_t *json = tlc_target_options_to_json(&target->options);
+    json_object_del(json, "client_key_pem"); // a private key belongs in no result
     json_object_set_new(json, "loop", json_string(target->lanes[0]->kind->name));
     json_object_set_new(json, "threads", json_integer(target->lane_count));
     return json;

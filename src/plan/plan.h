@@ -63,6 +63,8 @@ struct tlc_arm {
     unsigned echo;        // bytes sent, echoed and compared after each handshake; 0: none
     unsigned allocations; // 1: memory allocations of both sides are counted, in a run of their own
     unsigned optional;    // 1: left out, with the reason, where this machine cannot run it
+    unsigned names;       // server names, each with a certificate of its own; 0: one for all
+    char *visits;         // how clients choose among them: "uniform", "zipf"
 };
 
 enum { TLC_BUCKET_US = 100000, TLC_EVENT_SLICE_US = 4 * TLC_BUCKET_US };

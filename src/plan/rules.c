@@ -167,6 +167,43 @@ static bool lean_has_no_certificate(const struct tlc_arm *arm)
     return lean(arm) && arm->client_auth;
 }
 
+// Only these two present it.
+static bool client_auth_elsewhere(const struct tlc_arm *arm)
+{
+    return arm->client_auth && !of(arm, "network") && !of(arm, "memory");
+}
+
+static bool client_auth_of_own_server(const struct tlc_arm *arm)
+{
+    return arm->client_auth && arm->server;
+}
+
+static bool client_mldsa_is_tls13(const struct tlc_arm *arm)
+{
+    return tls12(arm) && arm->client_auth && !strncmp(arm->client_auth, "mldsa", 5);
+}
+
+static bool names_are_lean(const struct tlc_arm *arm)
+{
+    return arm->names && (!lean(arm) || arm->allocations);
+}
+
+static bool names_of_own_server(const struct tlc_arm *arm)
+{
+    return arm->names && arm->server;
+}
+
+// A ticket belongs to the name it was given for.
+static bool names_resume_nothing(const struct tlc_arm *arm)
+{
+    return arm->names && resumes(arm);
+}
+
+static bool visits_without_names(const struct tlc_arm *arm)
+{
+    return !arm->names && !is(arm->visits, "uniform");
+}
+
 static bool primitive_without_operation(const struct tlc_arm *arm)
 {
     return of(arm, "primitive") && !arm->operation;
@@ -219,6 +256,24 @@ static const struct rule {
      "groups, for example X25519:P-256"},
     {lean_has_no_certificate, "client_auth",
      "engine lean has no client certificate; write engine: full, or client_auth: none"},
+    {client_auth_elsewhere, "client_auth",
+     "only the workloads network and memory have clients with a certificate; write workload: "
+     "network, or client_auth: none"},
+    {client_auth_of_own_server, "client_auth",
+     "only tlscost's own server is told to demand a certificate; leave server out, or write "
+     "client_auth: none"},
+    {client_mldsa_is_tls13, "client_auth",
+     "ML-DSA certificates exist in TLS 1.3 only; write another key type, or version: TLSv1.3"},
+    {names_are_lean, "names",
+     "the lean engine chooses among names, over the network and uncounted; write engine: lean, "
+     "workload: network and allocations: false, or names: 0"},
+    {names_of_own_server, "names",
+     "only tlscost's own server has numbered certificates; leave server out, or write names: 0"},
+    {names_resume_nothing, "names",
+     "a ticket belongs to one name, and visits choose among all; write resumption: none, or names: "
+     "0"},
+    {visits_without_names, "visits",
+     "visits choose among names; write for example names: 100, or visits: uniform"},
     {primitive_without_operation, "operation",
      "workload primitive runs one operation; write for example operation: x25519-keygen"},
     {echo_elsewhere, "echo", "only workload network echoes; write workload: network, or echo: 0"},
@@ -245,7 +300,7 @@ static bool is_of_server(enum tlc_arm_key key)
         TLC_KEY_RESUMPTION,  TLC_KEY_RESUME_RATIO, TLC_KEY_ENGINE,      TLC_KEY_SHARE,
         TLC_KEY_CLOSE,       TLC_KEY_BURN,         TLC_KEY_CONCURRENCY, TLC_KEY_TIMEOUT,
         TLC_KEY_INSTANCE,    TLC_KEY_AGAINST,      TLC_KEY_VISITORS,    TLC_KEY_ECHO,
-        TLC_KEY_ALLOCATIONS, TLC_KEY_OPTIONAL};
+        TLC_KEY_ALLOCATIONS, TLC_KEY_OPTIONAL,     TLC_KEY_VISITS};
     for (size_t i = 0; i < sizeof free_keys / sizeof *free_keys; i++)
         if (key == free_keys[i])
             return false;

@@ -18,6 +18,7 @@ static const char *const events[] = {
     "none",        "watch",  "rotate", "rotate-abrupt", "rotate-no-previous",
     "rotate-trap", "reload", NULL};
 static const char *const sides[] = {"server", "client", "both", "flight", NULL};
+static const char *const visits[] = {"uniform", "zipf", NULL};
 static const char *const authorities[] = {"rsa-2048", "leaf", NULL};
 
 #define AT(structure, field) #field, offsetof(struct structure, field)
@@ -94,6 +95,8 @@ const struct tlc_setting tlc_arm_settings[TLC_ARM_KEY_COUNT] = {
     COUNT(tlc_arm, echo, "0", 0, 65536),
     SWITCH(tlc_arm, allocations),
     SWITCH(tlc_arm, optional),
+    COUNT(tlc_arm, names, "0", 0, 20000),
+    TEXT(visits, tlc_read_word, "uniform", visits, NULL),
 };
 
 const struct tlc_setting tlc_schedule_settings[TLC_SCHEDULE_KEY_COUNT] = {

@@ -49,7 +49,9 @@
     X(VISITORS, "visitors")                                                                        \
     X(ECHO, "echo")                                                                                \
     X(ALLOCATIONS, "allocations")                                                                  \
-    X(OPTIONAL, "optional")
+    X(OPTIONAL, "optional")                                                                        \
+    X(NAMES, "names")                                                                              \
+    X(VISITS, "visits")
 #define TLC_SCHEDULE_KEYS(X)                                                                       \
     X(BLOCKS, "blocks")                                                                            \
     X(ROUNDS, "rounds")                                                                            \

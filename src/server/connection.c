@@ -265,6 +265,8 @@ static void count_handshake(struct tlc_worker *worker, struct tlc_connection *co
             tlc_count(&worker->counters.resumed, 1);
         if (evidence->hello_retry_request)
             tlc_count(&worker->counters.hello_retry_requests, 1);
+        if (evidence->chain_count && evidence->verified == 1)
+            tlc_count(&worker->counters.client_certificates, 1);
         connection->http = host->http || !strcmp(evidence->alpn, "http/1.1");
     }
     tlc_count(&worker->counters.handshakes, 1);

@@ -82,6 +82,7 @@ void tlc_counters_read(const struct tlc_worker_counters *counters,
     snapshot->handshakes = value(&counters->handshakes);
     snapshot->resumed = value(&counters->resumed);
     snapshot->hello_retry_requests = value(&counters->hello_retry_requests);
+    snapshot->client_certificates = value(&counters->client_certificates);
     snapshot->failures = value(&counters->failures);
     snapshot->broken = value(&counters->broken);
     snapshot->bytes_read = value(&counters->bytes_read);
@@ -101,6 +102,7 @@ void tlc_server_counters_add(struct tlc_server_counters *into, struct tlc_server
     into->handshakes += more->handshakes;
     into->resumed += more->resumed;
     into->hello_retry_requests += more->hello_retry_requests;
+    into->client_certificates += more->client_certificates;
     into->failures += more->failures;
     into->broken += more->broken;
     into->bytes_read += more->bytes_read;
@@ -118,11 +120,12 @@ void tlc_server_counters_add(struct tlc_server_counters *into, struct tlc_server
 
 json_t *tlc_server_counters_json(const struct tlc_server_counters *counters)
 {
-    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "accepted",
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "accepted",
                      (json_int_t)counters->accepted, "closed", (json_int_t)counters->closed, "open",
                      (json_int_t)(counters->accepted - counters->closed), "handshakes",
                      (json_int_t)counters->handshakes, "resumed", (json_int_t)counters->resumed,
-                     "hello_retry_requests", (json_int_t)counters->hello_retry_requests, "failed",
+                     "hello_retry_requests", (json_int_t)counters->hello_retry_requests,
+                     "client_certificates", (json_int_t)counters->client_certificates, "failed",
                      (json_int_t)counters->failures, "broken", (json_int_t)counters->broken,
                      "bytes_read", (json_int_t)counters->bytes_read, "bytes_written",
                      (json_int_t)counters->bytes_written, "burnt_ns",

@@ -22,6 +22,7 @@ struct tlc_reason {
 struct tlc_worker_counters {
     alignas(TLC_CACHE_LINES) _Atomic uint64_t accepted;
     _Atomic uint64_t closed, handshakes, resumed, hello_retry_requests, failures, broken;
+    _Atomic uint64_t client_certificates;
     _Atomic uint64_t bytes_read, bytes_written, burnt_ns;
     alignas(TLC_CACHE_LINES) _Atomic uint32_t reason_count;
     struct tlc_reason reasons[TLC_REASONS];

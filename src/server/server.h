@@ -36,7 +36,7 @@ struct tlc_server_options {
     const char *listen; // "127.0.0.1:0", "[::1]:4433", "unix:/path"
     const struct tlc_stack_plugin *plugin;
     struct tlc_stack_config
-        stack;        // certificates, groups, versions, tickets, ...; borrowed until stop
+        stack; // certificates (borrowed until `ready`), groups, versions, ...; borrowed until stop
     unsigned workers; // threads, at least 1
     enum tlc_accept accept;
     int backlog;                   // listen(2) backlog; 0: 4096 (the kernel caps it at somaxconn)
@@ -64,9 +64,10 @@ struct tlc_server_options {
 // Counts of one worker or of all. Mergeable by addition.
 struct tlc_server_counters {
     uint64_t accepted, closed, handshakes, resumed, hello_retry_requests;
-    uint64_t failures;                  // handshakes that did not complete, whatever the reason
-    uint64_t broken;                    // connections that ended in an error after the handshake;
-                                        // a peer that resets or just closes is no error there
+    uint64_t client_certificates; // handshakes in which the client sent a verified certificate
+    uint64_t failures;            // handshakes that did not complete, whatever the reason
+    uint64_t broken;              // connections that ended in an error after the handshake;
+                                  // a peer that resets or just closes is no error there
     uint64_t bytes_read, bytes_written; // application data
     uint64_t burnt_ns;                  // CPU time burnt on purpose, by the workers' own clocks
     json_t *failed; // reason -> count, over all workers; at most 64, the rest is "other"

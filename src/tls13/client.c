@@ -79,6 +79,11 @@ enum tlc_status tlc_tls13_start(struct tlc_tls13_client *client,
     return TLC_OK;
 }
 
+void tlc_tls13_visit(struct tlc_tls13_client *client, const struct tlc_tls13_name *name)
+{
+    client->name = name;
+}
+
 const uint8_t *tlc_tls13_output(const struct tlc_tls13_client *client, size_t *count)
 {
     *count = client->out.count - client->sent;

@@ -63,6 +63,12 @@ struct tlc_tls13_ticket {
     uint64_t received_ms; // the clock value given to tlc_tls13_input
 };
 
+// A server name, and the certificate that must answer to it, instead of the configuration's.
+struct tlc_tls13_name {
+    const char *server_name;           // at most 255 bytes, no literal address
+    const uint8_t *certificate_sha256; // of the leaf's DER, 32 bytes
+};
+
 enum tlc_tls13_state {
     TLC_TLS13_WAIT,    // needs bytes from the server
     TLC_TLS13_DONE,    // handshake complete; pending output holds the client's Finished until taken
@@ -99,6 +105,9 @@ enum tlc_status tlc_tls13_start(struct tlc_tls13_client *client,
                                 const struct tlc_tls13_config *config,
                                 const struct tlc_tls13_ticket *ticket, uint64_t now_ms,
                                 struct tlc_error *error) TLC_CHECKED;
+// From the next start on the client visits `name`, which must live until the handshake ends; NULL:
+// what the configuration says. A configuration for such clients has no server name of its own.
+void tlc_tls13_visit(struct tlc_tls13_client *client, const struct tlc_tls13_name *name);
 // Bytes that must be sent; valid until the next call on the client. Zero when none.
 const uint8_t *tlc_tls13_output(const struct tlc_tls13_client *client, size_t *count);
 void tlc_tls13_output_sent(struct tlc_tls13_client *client, size_t count);

@@ -54,6 +54,17 @@ static void put_key_share(struct writer *out, uint16_t group, const uint8_t *sha
     put_bytes(out, share, count);
 }
 
+static void put_server_name(struct writer *out, const char *name) // RFC 6066, 3
+{
+    size_t count = strlen(name);
+    put(out, 2, TLC_EXTENSION_SERVER_NAME);
+    put(out, 2, count + 5);
+    put(out, 2, count + 3);
+    put(out, 1, 0);
+    put(out, 2, count);
+    put_bytes(out, (const uint8_t *)name, count);
+}
+
 static void put_padding(struct writer *out, size_t count) // RFC 7685, 3
 {
     put(out, 2, TLC_EXTENSION_PADDING);
@@ -118,7 +129,8 @@ static void put_fields(struct writer *out, const struct tlc_tls13_client *client
 static size_t hello_room(const struct tlc_tls13_client *client, struct tlc_reader cookie)
 {
     return FRAME_BYTES + client->config->extensions.count + TLC_SHARE_MAX_BYTES + cookie.left +
-           client->config->padding_bytes + client->offer.identity.count;
+           client->config->padding_bytes + client->offer.identity.count +
+           (client->name != NULL ? strlen(client->name->server_name) : 0);
 }
 
 bool tlc_client_hello_put(struct tlc_tls13_client *client, struct tlc_reader cookie)
@@ -136,6 +148,8 @@ bool tlc_client_hello_put(struct tlc_tls13_client *client, struct tlc_reader coo
     put_fields(&out, client);
     uint8_t *extensions = out.at;
     out.at += 2;
+    if (client->name != NULL)
+        put_server_name(&out, client->name->server_name);
     put_bytes(&out, config->extensions.bytes, config->extensions.count);
     put_key_share(&out, client->now.group->code, share, tlc_group_client_bytes(client->now.group));
     if (cookie.left > 0)

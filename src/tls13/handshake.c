@@ -211,7 +211,7 @@ static bool take_encrypted_extensions(struct tlc_tls13_client *client, struct tl
     struct tlc_fault fault;
     if (!tlc_parse_encrypted_extensions(body, &extensions, &fault))
         return parsed_badly(client, &fault);
-    if (extensions.server_name && !client->config->server_name)
+    if (extensions.server_name && !client->config->server_name && client->name == NULL)
         return tlc_client_fault(client, TLC_ALERT_UNSUPPORTED_EXTENSION, "extension",
                                 "EncryptedExtensions: server_name was not sent");
     if (extensions.alpn.at != NULL && client->config->alpn.count == 0)
@@ -252,8 +252,10 @@ static bool take_certificate(struct tlc_tls13_client *client, struct tlc_reader 
         return tlc_client_out_of_memory(client);
     client->evidence.chain_count = certificate.count;
     memcpy(client->evidence.certificate_sha256, leaf->sha256, sizeof(leaf->sha256));
-    if (config->certificate_known &&
-        memcmp(config->certificate_sha256, leaf->sha256, sizeof(leaf->sha256)) != 0)
+    const uint8_t *expected = client->name != NULL        ? client->name->certificate_sha256
+                              : config->certificate_known ? config->certificate_sha256
+                                                          : NULL;
+    if (expected != NULL && memcmp(expected, leaf->sha256, sizeof(leaf->sha256)) != 0)
         return tlc_client_fault(client, TLC_ALERT_BAD_CERTIFICATE, "certificate",
                                 "certificate: not the expected one");
     client->now.phase = TLC_PHASE_CERTIFICATE_VERIFY;

@@ -61,6 +61,7 @@ struct tlc_handshake {
 
 struct tlc_tls13_client {
     const struct tlc_tls13_config *config;
+    const struct tlc_tls13_name *name; // NULL: as the configuration says
     struct tlc_handshake now;
     struct tlc_tls13_evidence evidence;
     struct tlc_buffer in;       // an incomplete record

@@ -63,6 +63,8 @@ enum tlc_status tlc_arm_supported(const struct tlc_arm *arm, const struct tlc_st
                          error);
     if (status == TLC_OK && !strcmp(arm->resumption, "session-id"))
         status = require(arm, plugin, TLC_FEATURE_TICKETS, TLC_TICKETS_STATEFUL, error);
+    if (status == TLC_OK && arm->names)
+        status = require(arm, plugin, TLC_FEATURE_SNI_TABLE, 0, error);
     if (status == TLC_OK && arm->client_auth)
         status = require(arm, plugin, TLC_FEATURE_CLIENT_AUTH, 0, error);
     if (status == TLC_OK && arm->client_auth)
@@ -80,8 +82,11 @@ enum tlc_status tlc_arm_certificates(const struct tlc_arm *arm, const char *base
                           leaf ? "-" : "", leaf ? arm->certificate : "");
     if (length < 0 || (size_t)length >= capacity)
         return tlc_fail(error, TLC_ENVIRONMENT, "certs: %.100s...: path too long", base);
-    struct tlc_certs_options options = {
-        .directory = folder, .intermediates = arm->intermediates, .client = arm->client_auth};
+    struct tlc_certs_options options = {.directory = folder,
+                                        .intermediates = arm->intermediates,
+                                        .client = arm->client_auth,
+                                        .numbered = arm->certificate,
+                                        .numbered_count = arm->names};
     if (leaf) {
         options.names = names;
         options.authority = arm->certificate;

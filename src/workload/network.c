@@ -180,9 +180,12 @@ static enum tlc_status prepare_target(struct tlc_workload *workload, size_t inde
     const struct instance *instance = other ? state->other : state->instance;
     struct path *path = tlc_network_path(workload, state);
     struct tlc_target_options target;
-    const char *alpn[2];
-    enum tlc_status status = tlc_arm_target(state->arm, state->plugin, instance->server.address,
-                                            evidence, alpn, &target, error);
+    struct tlc_arm_loan loan;
+    const struct tlc_arm_peer peer = {.plugin = state->plugin,
+                                      .address = instance->server.address,
+                                      .certificates = state->certificates,
+                                      .evidence = evidence};
+    enum tlc_status status = tlc_arm_target(state->arm, &peer, &loan, &target, error);
     for (int i = 0; status == TLC_OK && i < SEATS && path->generators[i].process.pid > 0; i++) {
         json_t *answer = NULL;
         json_t *command = json_pack("{s:s, s:I, s:o}", "command", "prepare", "id",
@@ -192,6 +195,7 @@ static enum tlc_status prepare_target(struct tlc_workload *workload, size_t inde
                                        error);
         json_decref(answer);
     }
+    tlc_certs_pair_free(&loan.client);
     return status;
 }
 
@@ -205,15 +209,18 @@ static enum tlc_status probe_arm(struct tlc_workload *workload, struct network_a
 {
     const struct tlc_veth *veth = tlc_network_path(workload, state)->veth;
     const struct tlc_socket_maker inside = {make_socket, veth};
-    struct tlc_certs_pair pair = {0};
+    struct tlc_certs_pair pair = {0}, client = {0};
     uint16_t groups[TLC_ARM_GROUPS], cipher;
     size_t group_count;
     enum tlc_status status = tlc_arm_codes(state->arm, groups, &group_count, &cipher, error);
     if (status == TLC_OK)
         status = tlc_certs_read(state->certificates, state->arm->certificate, &pair, error);
-    if (status != TLC_OK)
-        return status;
+    if (status == TLC_OK)
+        status = tlc_arm_client(state->arm, state->certificates, &client, error);
     const char *alpn[] = {state->arm->alpn, NULL};
+    char host[TLC_CERTS_HOST_BYTES] = "localhost";
+    if (state->arm->names) // the last one, before which all others were loaded
+        tlc_certs_numbered_host(state->arm->names - 1, host);
     struct tlc_probe_options options = {
         .address = state->instance->server.address,
         .plugin = state->plugin,
@@ -223,14 +230,18 @@ static enum tlc_status probe_arm(struct tlc_workload *workload, struct network_a
         .group_count = group_count,
         .ciphers = &cipher,
         .cipher_count = cipher ? 1 : 0,
-        .server_name = "localhost",
+        .server_name = host,
         .alpn = state->arm->alpn ? alpn : NULL,
         .trust_pem = pair.ca_pem,
+        .client_chain_pem = client.chain_pem,
+        .client_key_pem = client.key_pem,
         .socket = veth ? &inside : NULL,
         .tickets_awaited = state->arm->tickets > 0 ? (unsigned)state->arm->tickets : 0,
     };
-    status = tlc_probe(&options, evidence, error);
+    if (status == TLC_OK)
+        status = tlc_probe(&options, evidence, error);
     tlc_certs_pair_free(&pair);
+    tlc_certs_pair_free(&client);
     return status;
 }
 
@@ -389,6 +400,7 @@ static enum tlc_status network_stay(struct tlc_workload *workload, size_t arm,
     tlc_sums_stay(&state->sums, state->arm->workers, stay);
     stay->server_handshakes = state->server_handshakes;
     stay->provider_work = state->provider_work;
+    stay->client_certificates = state->client_certificates;
     stay->server_counts = !state->external;
     stay->server_alive = !instance->dead;
     if (instance->counters)

@@ -43,9 +43,12 @@ static enum tlc_status prepare(const struct tlc_allocation_run *run, const char 
                                struct tlc_arm_generator *generator, struct tlc_error *error)
 {
     struct tlc_target_options target;
-    const char *alpn[2];
-    enum tlc_status status =
-        tlc_arm_target(run->arm, run->plugin, address, run->evidence, alpn, &target, error);
+    struct tlc_arm_loan loan;
+    const struct tlc_arm_peer peer = {.plugin = run->plugin,
+                                      .address = address,
+                                      .certificates = run->certificates,
+                                      .evidence = run->evidence};
+    enum tlc_status status = tlc_arm_target(run->arm, &peer, &loan, &target, error);
     if (status != TLC_OK)
         return status;
     // The lean engine allocates nothing for a handshake, which would tell nothing of a client.
@@ -53,6 +56,7 @@ static enum tlc_status prepare(const struct tlc_allocation_run *run, const char 
     target.share = TLC_SHARE_HONEST;
     json_t *answer, *command = json_pack("{s:s, s:i, s:o}", "command", "prepare", "id", 0, "target",
                                          tlc_target_options_to_json(&target));
+    tlc_certs_pair_free(&loan.client);
     status = tlc_arm_generator_ask(generator, command, ANSWER_MS, &answer, error);
     json_decref(answer);
     return status;

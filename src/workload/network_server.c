@@ -73,6 +73,10 @@ static void serve_arguments(const struct tlc_arm *arm, const char *certificates,
     } else if (!strncmp(arm->event, "rotate", 6)) {
         add(to, "--keep", "2");
     }
+    if (arm->client_auth)
+        add(to, "--client-auth", "require");
+    if (arm->names)
+        add_number(to, "--names", (long)arm->names);
     if (arm->burn_us)
         add_number(to, "--burn-us", (long)arm->burn_us);
     if (arm->provider)

@@ -15,7 +15,8 @@ struct seat {
     struct tlc_arm_generator *generator;
     json_int_t target;
     unsigned concurrency;
-    uint64_t served, burnt_ns, provider_work; // of the server, before the slice
+    uint64_t served, burnt_ns, provider_work,
+        client_certificates; // of the server, before the slice
     double cost_us;
     struct tlc_readings before, after;
     struct tlc_counters counters;
@@ -112,6 +113,7 @@ static enum tlc_status wake_seat(struct seat *seat, struct tlc_error *error)
     seat->served = total_of(instance->counters, "handshakes");
     seat->burnt_ns = total_of(instance->counters, "burnt_ns");
     seat->provider_work = tlc_arm_provider_work(instance->counters);
+    seat->client_certificates = total_of(instance->counters, "client_certificates");
     return TLC_OK;
 }
 
@@ -177,6 +179,8 @@ static void fill_seats(const struct tlc_workload *workload, struct seat *seats, 
         tlc_sums_add(&state->sums, &seat->before, &seat->after, seat->cost_us, together_us,
                      seat->counters.span_s);
         state->server_handshakes += total_of(counters, "handshakes") - seat->served;
+        state->client_certificates +=
+            total_of(counters, "client_certificates") - seat->client_certificates;
         state->provider_work += tlc_arm_provider_work(counters) - seat->provider_work;
         fill_slice(&seat->counters, seat->cost_us,
                    (double)(total_of(counters, "burnt_ns") - seat->burnt_ns) / 1000, &slices[i]);
@@ -331,6 +335,6 @@ enum tlc_status tlc_network_warm_up(struct tlc_workload *workload, size_t arm,
         status = run_seats(workload, &seat, 1, duration_us, 0, NULL, &slice, error);
     tlc_slice_clear(&slice);
     state->sums = (struct tlc_sums){0};
-    state->server_handshakes = state->provider_work = 0;
+    state->server_handshakes = state->client_certificates = state->provider_work = 0;
     return status;
 }

@@ -38,9 +38,10 @@ struct network_arm {
     struct tlc_external *external;    // a server that is not ours; NULL: `tlscost serve`
     struct tlc_external own_external; // unless another arm has opened the same one
     struct tlc_sums sums;
-    uint64_t server_handshakes; // the server's own count over the arm's slices
-    uint64_t provider_work;     // and that of its crypto provider
-    json_t *allocations;        // of a handshake, counted once; NULL: not asked for
+    uint64_t server_handshakes;   // the server's own count over the arm's slices
+    uint64_t client_certificates; // of these handshakes, those with a client's certificate
+    uint64_t provider_work;       // and what its crypto provider did
+    json_t *allocations;          // of a handshake, counted once; NULL: not asked for
     bool prepared;
 };
 

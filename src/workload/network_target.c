@@ -1,5 +1,6 @@
 #include "workload/network_target.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,7 +40,8 @@ static void expect_of(const struct tlc_arm *arm, const json_t *evidence,
     };
     const char *hex =
         json_string_value(json_object_get(json_object_get(evidence, "certificate"), "sha256"));
-    if (!hex || strlen(hex) != 64)
+    // Of many names each has a certificate of its own, which the engine knows.
+    if (!hex || strlen(hex) != 64 || arm->names)
         return;
     target->expect.certificate_known = true;
     for (size_t i = 0; i < 32; i++) {
@@ -62,14 +64,28 @@ static unsigned awaited_tickets(const struct tlc_arm *arm, const json_t *evidenc
     return (unsigned)json_integer_value(json_object_get(evidence, "tickets"));
 }
 
-enum tlc_status tlc_arm_target(const struct tlc_arm *arm, const struct tlc_stack_plugin *plugin,
-                               const char *address, const json_t *evidence, const char *alpn[2],
-                               struct tlc_target_options *target, struct tlc_error *error)
+enum tlc_status tlc_arm_client(const struct tlc_arm *arm, const char *certificates,
+                               struct tlc_certs_pair *pair, struct tlc_error *error)
 {
+    char name[64];
+    *pair = (struct tlc_certs_pair){0};
+    if (!arm->client_auth)
+        return TLC_OK;
+    snprintf(name, sizeof name, "client-%.50s", arm->client_auth);
+    return tlc_certs_read(certificates, name, pair, error);
+}
+
+enum tlc_status tlc_arm_target(const struct tlc_arm *arm, const struct tlc_arm_peer *peer,
+                               struct tlc_arm_loan *loan, struct tlc_target_options *target,
+                               struct tlc_error *error)
+{
+    enum tlc_status status = tlc_arm_client(arm, peer->certificates, &loan->client, error);
+    if (status != TLC_OK)
+        return status;
     *target = (struct tlc_target_options){
-        .address = address,
+        .address = peer->address,
         .engine = strcmp(arm->engine, "full") ? TLC_ENGINE_LEAN : TLC_ENGINE_FULL,
-        .plugin = plugin,
+        .plugin = peer->plugin,
         .min_version = tlc_code(TLC_NAME_VERSION, arm->version),
         .max_version = tlc_code(TLC_NAME_VERSION, arm->version),
         .share = share_of(arm->share),
@@ -81,17 +97,23 @@ enum tlc_status tlc_arm_target(const struct tlc_arm *arm, const struct tlc_stack
         .resume_ratio = arm->resume_ratio,
         .visitors = arm->visitors,
         .psk_modes = psk_modes_of(arm->resumption),
-        .tickets_expected = awaited_tickets(arm, evidence),
+        .tickets_expected = awaited_tickets(arm, peer->evidence),
+        .names = arm->names,
+        .names_folder = arm->names ? peer->certificates : NULL,
+        .names_key_type = arm->names ? arm->certificate : NULL,
+        .visits_zipf = !strcmp(arm->visits, "zipf"),
+        .visits_seed = 1,
+        .client_chain_pem = loan->client.chain_pem,
+        .client_key_pem = loan->client.key_pem,
     };
-    alpn[0] = arm->alpn;
-    alpn[1] = NULL;
+    loan->alpn[0] = arm->alpn;
+    loan->alpn[1] = NULL;
     if (arm->alpn)
-        target->alpn = alpn;
-    enum tlc_status status =
-        tlc_arm_codes(arm, target->groups, &target->group_count, &target->ciphers[0], error);
+        target->alpn = loan->alpn;
+    status = tlc_arm_codes(arm, target->groups, &target->group_count, &target->ciphers[0], error);
     if (status != TLC_OK)
         return status;
     target->cipher_count = target->ciphers[0] ? 1 : 0;
-    expect_of(arm, evidence, target);
+    expect_of(arm, peer->evidence, target);
     return TLC_OK;
 }

@@ -46,7 +46,8 @@ struct tlc_slice {
 struct tlc_stay {
     double server_busy, generator_busy, steal, accounting;
     uint64_t server_handshakes, listen_overflows, listen_drops;
-    uint64_t provider_work; // what the arm's crypto provider did, at most once in a handshake
+    uint64_t client_certificates; // handshakes in which the client sent one, as the server counts
+    uint64_t provider_work;       // what the arm's crypto provider did, at most once in a handshake
     bool server_counts, server_alive;
     json_t *detail; // server counters, CPU times by field, memory; owned
 };

@@ -48,6 +48,47 @@ static void names_are_known_exactly(void **state)
     assert_false(tlc_certs_name_known(""));
 }
 
+static void numbered_leaves_differ_and_stay(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"ecdsa-p256", NULL};
+    struct tlc_certs_options options = {
+        .names = names, .intermediates = 1, .numbered = "ecdsa-p256", .numbered_count = 3};
+    struct tlc_certs_numbered before, after;
+    struct tlc_error error;
+    make(options);
+    assert_int_equal(tlc_certs_numbered_read(folder, "ecdsa-p256", 3, &before, &error), TLC_OK);
+    options.numbered_count = 5;
+    assert_int_equal(make(options), 2);
+    assert_int_equal(make(options), 0);
+    assert_int_equal(tlc_certs_numbered_read(folder, "ecdsa-p256", 5, &after, &error), TLC_OK);
+    for (size_t i = 0; i < 5; i++) {
+        char subject[64];
+        unsigned char sha256[32];
+        size_t chain = 0;
+        struct tlc_certs_facts facts;
+        tlc_certs_numbered_subject("ecdsa-p256", i, subject, sizeof subject);
+        assert_int_equal(tlc_certs_facts_pem(after.chains[i], &facts, &chain, NULL, &error),
+                         TLC_OK);
+        assert_string_equal(facts.subject, subject);
+        assert_int_equal(chain, 2);
+        assert_true(tlc_certs_pem_sha256(after.chains[i], sha256));
+        assert_memory_equal(facts.sha256, sha256, sizeof sha256);
+        if (i < 3)
+            assert_string_equal(after.chains[i], before.chains[i]);
+    }
+    tlc_certs_numbered_free(&before);
+    tlc_certs_numbered_free(&after);
+    assert_int_equal(tlc_certs_numbered_read(folder, "ecdsa-p256", 6, &after, &error),
+                     TLC_ENVIRONMENT);
+    assert_non_null(strstr(error.text, "5 chains, asked 6"));
+    options.force = true; // another CA: what is there fits no more
+    options.numbered_count = 2;
+    make(options);
+    assert_int_equal(tlc_certs_numbered_read(folder, "ecdsa-p256", 3, &after, &error),
+                     TLC_ENVIRONMENT);
+}
+
 static void leaves_differ_only_in_their_key(void **state)
 {
     (void)state;
@@ -250,6 +291,7 @@ int main(void)
         cmocka_unit_test(in_memory_pairs_verify),
         cmocka_unit_test(names_are_known_exactly),
         in_folder(leaves_differ_only_in_their_key),
+        in_folder(numbered_leaves_differ_and_stay),
         in_folder(hosts_are_in_every_leaf),
         in_folder(authorities_have_the_key_type_asked_for),
         in_folder(intermediates_are_sent),

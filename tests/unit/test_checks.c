@@ -127,6 +127,7 @@ static void an_operation_has_checks_of_its_own(void **state)
 static void each_protocol_fault_fails_its_own_check(void **state)
 {
     (void)state;
+    struct tlc_check_outcome outcomes[TLC_CHECK_COUNT];
     struct tlc_sample_facts facts = good_facts();
     facts.mismatches = 3;
     only_fails(&facts, TLC_CHECK_NEGOTIATED, "3 of 1000 handshakes were not as the arm asked");
@@ -144,6 +145,12 @@ static void each_protocol_fault_fails_its_own_check(void **state)
     facts = good_facts();
     facts.certificate_matches = false;
     only_fails(&facts, TLC_CHECK_CERTIFICATE, "not the certificate that the arm asked for");
+    facts = good_facts();
+    facts.client_certificate_asked = true;
+    facts.client_certificates = facts.handshakes - 1;
+    only_fails(&facts, TLC_CHECK_CERTIFICATE, "in 999 of 1000 full handshakes");
+    facts.client_certificates++;
+    assert_int_equal(tlc_checks_sample(&facts, &limits, outcomes), 0);
 }
 
 static void a_provider_has_to_work_in_every_full_handshake(void **state)

@@ -18,6 +18,7 @@
 #include "generator/pacer.h"
 #include "generator/resumption.h"
 #include "generator/tally.h"
+#include "generator/visits.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
 
@@ -492,6 +493,64 @@ static void wrong_options_name_the_member(void **state)
     }
 }
 
+enum { NAMES = 1000, DRAWS = 200000 };
+
+static unsigned *visits_of(bool zipf, uint32_t seed)
+{
+    struct tlc_visits visits;
+    unsigned *seen = calloc(NAMES, sizeof *seen);
+    assert_non_null(seen);
+    assert_true(tlc_visits_init(&visits, NAMES, zipf, seed));
+    for (int i = 0; i < DRAWS; i++) {
+        size_t name = tlc_visits_next(&visits);
+        assert_true(name < NAMES);
+        seen[name]++;
+    }
+    tlc_visits_free(&visits);
+    return seen;
+}
+
+static int descending(const void *left, const void *right)
+{
+    const unsigned *a = left, *b = right;
+    return (*a < *b) - (*a > *b);
+}
+
+// The seeds are fixed, so the bounds either hold always or never.
+static void visits_are_uniform_or_by_zipfs_law(void **state)
+{
+    (void)state;
+    unsigned *uniform = visits_of(false, 1), *zipf = visits_of(true, 1),
+             *again = visits_of(true, 1);
+    unsigned *other = visits_of(true, 2);
+    assert_memory_equal(zipf, again, NAMES * sizeof *zipf);
+    assert_memory_not_equal(zipf, other, NAMES * sizeof *zipf);
+    for (int i = 0; i < NAMES; i++) // expected 200, deviation 14
+        assert_in_range(uniform[i], 120, 280);
+    qsort(zipf, NAMES, sizeof *zipf, descending);
+    // The sum of 1/k up to 1000 is 7.4855: shares of 13.36 %, 6.68 % and 1.336 % for ranks 1,
+    // 2, 10.
+    assert_in_range(zipf[0], 26000, 27400);
+    assert_in_range(zipf[1], 12900, 13900);
+    assert_in_range(zipf[9], 2400, 2950);
+    free(uniform);
+    free(zipf);
+    free(again);
+    free(other);
+}
+
+static void one_name_is_visited_always(void **state)
+{
+    (void)state;
+    for (int zipf = 0; zipf < 2; zipf++) {
+        struct tlc_visits visits;
+        assert_true(tlc_visits_init(&visits, 1, zipf, 7));
+        for (int i = 0; i < 100; i++)
+            assert_int_equal(tlc_visits_next(&visits), 0);
+        tlc_visits_free(&visits);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -510,6 +569,8 @@ int main(void)
         cmocka_unit_test(tickets_are_offered_once_and_newest_first),
         cmocka_unit_test(options_survive_json),
         cmocka_unit_test(wrong_options_name_the_member),
+        cmocka_unit_test(visits_are_uniform_or_by_zipfs_law),
+        cmocka_unit_test(one_name_is_visited_always),
     };
     return cmocka_run_group_tests_name("generator parts", tests, NULL, NULL);
 }

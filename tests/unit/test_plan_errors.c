@@ -101,6 +101,23 @@ static void wrong_values(void **state)
         {HEAD "include:\n  - name: a\n    operation: x25519-keygen\n", 5,
          "only workload primitive"},
         {HEAD "include:\n  - name: a\n    client_auth: rsa-2048\n", 5, "no client certificate"},
+        {HEAD "include:\n  - name: a\n    workload: primitive\n    operation: x25519-keygen\n"
+              "    client_auth: rsa-2048\n",
+         7, "network and memory"},
+        {HEAD "include:\n  - name: a\n    engine: full\n    client_auth: rsa-2048\n"
+              "    server: nginx\n",
+         6, "own server is told"},
+        {HEAD "include:\n  - name: a\n    engine: full\n    version: TLSv1.2\n"
+              "    groups: X25519:P-256\n    client_auth: mldsa-44\n",
+         8, "another key type"},
+        {HEAD "include:\n  - name: a\n    engine: full\n    names: 2\n", 6, "lean engine chooses"},
+        {HEAD "include:\n  - name: a\n    allocations: true\n    names: 2\n", 6, "uncounted"},
+        {HEAD "include:\n  - name: a\n    server: nginx\n    names: 2\n", 6, "numbered"},
+        {HEAD "include:\n  - name: a\n    resumption: psk_ke\n    resume_ratio: 50%\n"
+              "    names: 2\n",
+         7, "belongs to one name"},
+        {HEAD "include:\n  - name: a\n    visits: zipf\n", 5, "choose among names"},
+        {HEAD "include:\n  - name: a\n    names: 20001\n", 5, "20000"},
         {HEAD "control: maybe\n", 3, "write true or false"},
         {HEAD "baseline: {stack: ../evil}\n", 3, "is no name"},
         {HEAD "baseline:\n  certificate: rsa-2047\n", 4, "did you mean 'rsa-2048'"},
