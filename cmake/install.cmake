@@ -6,9 +6,9 @@ if(TARGET tlscost)
     install(TARGETS tlscost RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
 
-foreach(folder plans references recipes)
+foreach(folder plans references recipes peers)
     if(IS_DIRECTORY ${PROJECT_SOURCE_DIR}/${folder})
-        install(DIRECTORY ${folder} DESTINATION ${TLC_DATA})
+        install(DIRECTORY ${folder} DESTINATION ${TLC_DATA} USE_SOURCE_PERMISSIONS)
     endif()
 endforeach()
 

@@ -9,6 +9,7 @@
 #include "cli/connect_plan.h"
 #include "cli/connect_run.h"
 #include "cli/measuring.h"
+#include "cli/plan_run.h"
 #include "report/report.h"
 #include "result/result.h"
 
@@ -212,14 +213,14 @@ static enum tlc_status read_plan(const struct options *options, struct tlc_plan 
 static enum tlc_status tell(const struct options *options, const json_t *result,
                             struct tlc_error *error)
 {
-    if (options->output) {
-        enum tlc_status status = tlc_result_write(result, options->output, error);
-        if (status != TLC_OK)
-            return status;
+    struct tlc_error writing = {0};
+    enum tlc_status status = options->json ? tlc_result_write(result, "-", error)
+                                           : tlc_report_write(result, "terminal", stdout, error);
+    if (options->output && tlc_result_write(result, options->output, &writing) != TLC_OK) {
+        *error = writing;
+        return writing.status;
     }
-    if (options->json)
-        return tlc_result_write(result, "-", error);
-    return tlc_report_write(result, "terminal", stdout, error);
+    return status;
 }
 
 int tlc_cmd_connect_time(int argc, char **argv)
@@ -237,10 +238,13 @@ int tlc_cmd_connect_time(int argc, char **argv)
     if (argp_parse(&argp, argc, argv, 0, NULL, &options))
         return TLC_USAGE;
     struct tlc_error error = {0}, telling = {0};
-    struct tlc_plan *plan;
+    struct tlc_plan *plan = NULL;
     json_t *result = NULL;
     tlc_catch_interrupts();
-    enum tlc_status status = read_plan(&options, &plan, &error);
+    enum tlc_status status =
+        options.output ? tlc_can_be_written("connect-time", options.output, &error) : TLC_OK;
+    if (status == TLC_OK)
+        status = read_plan(&options, &plan, &error);
     struct tlc_connect_options connect = {
         .plan = plan, .network = options.network, .seed = options.seed};
     if (status == TLC_OK)

@@ -11,6 +11,7 @@
 #include "cli/common.h"
 #include "cli/measuring.h"
 #include "cli/pair_plan.h"
+#include "cli/plan_run.h"
 #include "report/pair.h"
 #include "result/result.h"
 #include "workload/memory.h"
@@ -261,13 +262,14 @@ static enum tlc_status measure(const struct options *options, struct tlc_plan *p
 static enum tlc_status show(const struct options *options, const json_t *result,
                             struct tlc_error *error)
 {
-    enum tlc_status status = TLC_OK;
-    if (options->output)
-        status = tlc_result_write(result, options->output, error);
-    if (status != TLC_OK)
-        return status;
-    return options->json ? tlc_result_write(result, "-", error)
-                         : tlc_pair_report_write(result, stdout, error);
+    struct tlc_error writing = {0};
+    enum tlc_status status = options->json ? tlc_result_write(result, "-", error)
+                                           : tlc_pair_report_write(result, stdout, error);
+    if (options->output && tlc_result_write(result, options->output, &writing) != TLC_OK) {
+        *error = writing;
+        return writing.status;
+    }
+    return status;
 }
 
 static int run_pair(const struct options *options)
@@ -277,17 +279,20 @@ static int run_pair(const struct options *options)
     json_t *result = NULL;
     unsigned left_out = 0;
     tlc_catch_interrupts();
-    enum tlc_status status = tlc_pair_plan(&options->pair, &plan, &left_out, &error);
+    enum tlc_status status =
+        options->output ? tlc_can_be_written("pair", options->output, &error) : TLC_OK;
+    if (status == TLC_OK)
+        status = tlc_pair_plan(&options->pair, &plan, &left_out, &error);
     if (status != TLC_OK)
         return tlc_report_error(&error);
     if (left_out && !options->quiet)
         fprintf(stderr, "tlscost: pair: %u combinations cannot exist and are left out\n", left_out);
     status = measure(options, plan, &result, &error);
     int code = TLC_OK;
-    if (result && show(options, result, &showing) != TLC_OK)
-        code = tlc_report_error(&showing);
     if (status != TLC_OK)
         code = tlc_report_error(&error);
+    if (result && show(options, result, &showing) != TLC_OK)
+        code = tlc_report_error(&showing);
     json_decref(result);
     tlc_plan_free(plan);
     return code;

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli/commands.h"
 #include "cli/common.h"
@@ -74,6 +75,12 @@ static enum tlc_status write_report(const json_t *result, const struct options *
 {
     if (!options->output)
         return tlc_report_write(result, options->format, stdout, error);
+    struct stat from, onto;
+    if (!stat(options->file, &from) && !stat(options->output, &onto) &&
+        from.st_dev == onto.st_dev && from.st_ino == onto.st_ino)
+        return tlc_fail(error, TLC_USAGE,
+                        "report: --output %s: is the result itself; name another file",
+                        options->output);
     FILE *to = fopen(options->output, "we");
     if (!to)
         return tlc_fail_errno(error, "report: %s", options->output);

@@ -94,6 +94,10 @@ enum tlc_status tlc_export_benchstat(const struct tlc_report_model *model,
 {
     (void)published, (void)options, (void)error;
     put_head(model, to);
+    // Every accepted sample is told; that its arm has no figure here is, too.
+    for (size_t i = 0; i < model->arm_count; i++)
+        if (!model->arms[i].accepted)
+            put_setting(to, "refused-", "arm", model->arms[i].name);
     for (size_t i = 0; i < model->arm_count; i++)
         for (size_t k = 0; k < json_array_size(model->arms[i].sample_list); k++)
             put_sample(to, &model->arms[i], json_array_get(model->arms[i].sample_list, k));

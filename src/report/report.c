@@ -123,7 +123,9 @@ enum tlc_status tlc_emit(const char *format, tlc_teller *tell, const void *what,
         status = tlc_emit_markdown(tell, what, to, error);
     else
         return tlc_fail(error, TLC_USAGE,
-                        "report: format '%.32s': unknown; known are terminal, markdown", format);
+                        "report: format '%.32s': not for this kind of result; write terminal or "
+                        "markdown",
+                        format);
     if (status == TLC_OK && (fflush(to) || ferror(to)))
         status = tlc_fail_errno(error, "report: write");
     return status;
