@@ -44,7 +44,6 @@ enum tlc_status tlc_take_readings(const struct tlc_observed *observed,
 struct tlc_sums {
     double cost_us, span_s;
     double together_us; // cost of all arms of the same slices
-    uint64_t started;   // handshakes the generator began
     struct tlc_set_reading server, generator;
     uint64_t listen_overflows, listen_drops;
     unsigned slices;

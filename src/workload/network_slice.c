@@ -51,16 +51,6 @@ static enum tlc_status end_load(struct seat *seat, uint64_t duration_us, struct 
     return status;
 }
 
-static uint64_t errors_of(const json_t *errors)
-{
-    uint64_t sum = 0;
-    const char *kind;
-    json_t *count;
-    json_object_foreach((json_t *)(uintptr_t)errors, kind, count) sum +=
-        (uint64_t)json_integer_value(count);
-    return sum;
-}
-
 void tlc_network_settle(const struct network_arm *state, struct instance *instance)
 {
     if (state->external) {
@@ -88,7 +78,7 @@ static void fill_slice(const struct tlc_counters *counters, double cost_us, doub
         .resumed = counters->resumed,
         .hello_retry_requests = counters->hello_retry_requests,
         .mismatches = counters->mismatches,
-        .errors = errors_of(counters->errors),
+        .errors = tlc_counters_errors(counters),
         .window_s = counters->window_s,
         .span_s = counters->span_s,
         .cost_us = cost_us,
