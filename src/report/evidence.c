@@ -120,15 +120,11 @@ static void tell_negotiated(struct tlc_telling *telling, const struct tlc_report
                          certificate(json_object_get(sample, "evidence"), words[4]),
                          provider(sample, words[5])});
     }
-    if (!table.row_count) {
-        tlc_table_free(&table);
-        return;
-    }
-    tlc_tell_heading(telling, 2, "negotiated");
-    tlc_tell_paragraph(telling, "Version, cipher, group and resumption as counted over all "
-                                "handshakes; the certificate as the probe verified it, and its "
-                                "hash compared in every full handshake.");
-    tlc_tell_table(telling, &table);
+    tlc_tell_section(telling, "negotiated",
+                     "Version, cipher, group and resumption as counted over all "
+                     "handshakes; the certificate as the probe verified it, and its "
+                     "hash compared in every full handshake.",
+                     &table);
 }
 
 // The median over samples of a percentile of a latency; "-" when it was not taken.
@@ -172,15 +168,11 @@ static void tell_echoes(struct tlc_telling *telling, const struct tlc_report_mod
                                            latency(samples, "echoed", "p50", words[3]),
                                            latency(samples, "echoed", "p99", words[4])});
     }
-    if (!table.row_count) {
-        tlc_table_free(&table);
-        return;
-    }
-    tlc_tell_heading(telling, 2, "echo");
-    tlc_tell_paragraph(telling, "From the start of the connect until the connection was there, the "
-                                "handshake finished and the echo compared: medians (and the 99th "
-                                "percentile) of each sample, and their median over the samples.");
-    tlc_tell_table(telling, &table);
+    tlc_tell_section(telling, "echo",
+                     "From the start of the connect until the connection was there, the "
+                     "handshake finished and the echo compared: medians (and the 99th "
+                     "percentile) of each sample, and their median over the samples.",
+                     &table);
 }
 
 static const char *allocation(const json_t *allocations, const char *side, const char *what,
@@ -227,15 +219,11 @@ static void tell_allocations(struct tlc_telling *telling, const struct tlc_repor
                                            allocation(allocations, "client", "count", words[2]),
                                            allocation(allocations, "client", "bytes", words[3])});
     }
-    if (!table.row_count) {
-        tlc_table_free(&table);
-        return;
-    }
-    tlc_tell_heading(telling, 2, "allocations");
-    tlc_tell_paragraph(telling, "Memory allocations for one handshake and the bytes asked for, "
-                                "counted in processes of their own, one handshake after the other; "
-                                "the client is the stack's (engine full).");
-    tlc_tell_table(telling, &table);
+    tlc_tell_section(telling, "allocations",
+                     "Memory allocations for one handshake and the bytes asked for, "
+                     "counted in processes of their own, one handshake after the other; "
+                     "the client is the stack's (engine full).",
+                     &table);
 }
 
 bool tlc_evidence_write(const struct tlc_report_model *model, const struct tlc_emitter *emitter)

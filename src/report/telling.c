@@ -74,3 +74,15 @@ enum tlc_status tlc_told(const struct tlc_telling *telling, struct tlc_error *er
 {
     return telling->broken ? tlc_fail(error, TLC_ENVIRONMENT, "report: out of memory") : TLC_OK;
 }
+
+void tlc_tell_section(struct tlc_telling *telling, const char *heading, const char *paragraph,
+                      struct tlc_table *table)
+{
+    if (!table->row_count) {
+        tlc_table_free(table);
+        return;
+    }
+    tlc_tell_heading(telling, 2, "%s", heading);
+    tlc_tell_paragraph(telling, "%s", paragraph);
+    tlc_tell_table(telling, table);
+}

@@ -23,4 +23,8 @@ void tlc_tell_table(struct tlc_telling *telling, struct tlc_table *table);
 // What a teller returns at its end.
 enum tlc_status tlc_told(const struct tlc_telling *telling, struct tlc_error *error) TLC_CHECKED;
 
+// A heading, a paragraph and a table under it, which is freed; nothing when the table has no rows.
+void tlc_tell_section(struct tlc_telling *telling, const char *heading, const char *paragraph,
+                      struct tlc_table *table);
+
 #endif

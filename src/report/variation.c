@@ -60,15 +60,11 @@ bool tlc_variation_write(const struct tlc_report_model *model, const struct tlc_
     for (size_t i = 0; i < model->arm_count; i++)
         if (json_is_object(model->arms[i].variation))
             add_arm(&telling, &table, model, &model->arms[i]);
-    if (table.row_count) {
-        tlc_tell_heading(&telling, 2, "variation");
-        tlc_tell_paragraph(&telling,
-                           "Medians over process samples and their relative standard deviation. A "
-                           "difference of medians is a signal only where it is larger than the "
-                           "deviation of both arms: the plain rule of studies of raw operations, "
-                           "beside the intervals above.");
-        emitter->table(emitter->user, &table);
-    }
-    tlc_table_free(&table);
+    tlc_tell_section(&telling, "variation",
+                     "Medians over process samples and their relative standard deviation. A "
+                     "difference of medians is a signal only where it is larger than the "
+                     "deviation of both arms: the plain rule of studies of raw operations, "
+                     "beside the intervals above.",
+                     &table);
     return !telling.broken;
 }
