@@ -137,45 +137,79 @@ struct line {
     size_t count;
 };
 
-static bool add_points(struct line *line, const json_t *arms, size_t arm, unsigned blocks,
-                       struct tlc_interval *read, double *middle)
+// One value a block of what is known of an arm's burn, and of what was read of it.
+struct known {
+    double *burnt;    // by the server's own clock, which is not quite what was asked
+    double *injected; // at what the same work costs the same server by itself
+    double *read;
+};
+
+static bool read_known(struct known *known, const json_t *arms, size_t arm, unsigned blocks)
 {
-    double *extra = calloc(blocks + 1u, sizeof *extra), *burnt = calloc(blocks + 1u, sizeof *burnt);
-    bool whole = extra && burnt && tlc_extra_costs(arms, arm, blocks, extra);
-    for (unsigned block = 0; whole && block < blocks; block++) {
-        // What was burnt by the server's own clock, which is not quite what was asked.
-        burnt[block] = tlc_extra_burn(arms, arm, block);
-        if (!isfinite(extra[block]) || !(burnt[block] > 0))
+    known->burnt = calloc(blocks + 1u, sizeof *known->burnt);
+    known->injected = calloc(blocks + 1u, sizeof *known->injected);
+    known->read = calloc(blocks + 1u, sizeof *known->read);
+    if (!known->burnt || !known->injected || !known->read)
+        return false;
+    for (unsigned block = 0; block < blocks; block++) {
+        known->burnt[block] = tlc_extra_burn(arms, arm, block, false);
+        known->injected[block] = tlc_extra_burn(arms, arm, block, true);
+    }
+    return tlc_extra_costs(arms, arm, blocks, known->read);
+}
+
+static void free_known(struct known *known)
+{
+    free(known->burnt);
+    free(known->injected);
+    free(known->read);
+}
+
+static void add_points(struct line *line, const struct known *known, unsigned blocks)
+{
+    for (unsigned block = 0; block < blocks; block++) {
+        if (!isfinite(known->read[block]) || !(known->injected[block] > 0))
             continue;
-        line->x[line->count] = burnt[block];
-        line->y[line->count] = extra[block];
+        line->x[line->count] = known->injected[block];
+        line->y[line->count] = known->read[block];
         line->instance[line->count++] = block;
     }
-    if (whole) {
-        *read = tlc_signed_rank_interval(extra, blocks, CONFIDENCE);
-        *middle = tlc_median(burnt, blocks);
-    }
-    free(burnt);
-    free(extra);
-    return whole;
+}
+
+static json_t *positive_or_null(double value)
+{
+    return value > 0 ? json_real(value) : json_null();
+}
+
+static json_t *point_json(const struct tlc_plan *plan, size_t arm, const struct known *known)
+{
+    unsigned blocks = plan->schedule.blocks;
+    json_t *point =
+        figure_json("estimate", tlc_signed_rank_interval(known->read, blocks, CONFIDENCE));
+    json_object_set_new(point, "asked_us",
+                        json_real((double)(plan->arms[arm].burn_us - plan->arms[0].burn_us)));
+    json_object_set_new(point, "arm", json_string(plan->arms[arm].name));
+    json_object_set_new(point, "burnt_us", positive_or_null(tlc_median(known->burnt, blocks)));
+    json_object_set_new(point, "injected_us",
+                        positive_or_null(tlc_median(known->injected, blocks)));
+    return point;
 }
 
 static bool add_arms(struct line *line, const struct tlc_plan *plan, const json_t *arms,
                      json_t *points)
 {
     for (size_t arm = 1; arm < plan->arm_count; arm++) {
-        struct tlc_interval read;
-        double middle;
+        struct known known = {0};
         if (!is_burn(plan, arm))
             continue;
-        if (!add_points(line, arms, arm, plan->schedule.blocks, &read, &middle))
+        bool whole = read_known(&known, arms, arm, plan->schedule.blocks);
+        if (whole) {
+            add_points(line, &known, plan->schedule.blocks);
+            json_array_append_new(points, point_json(plan, arm, &known));
+        }
+        free_known(&known);
+        if (!whole)
             return false;
-        json_t *point = figure_json("estimate", read);
-        json_object_set_new(point, "asked_us",
-                            json_real((double)(plan->arms[arm].burn_us - plan->arms[0].burn_us)));
-        json_object_set_new(point, "arm", json_string(plan->arms[arm].name));
-        json_object_set_new(point, "injected_us", middle > 0 ? json_real(middle) : json_null());
-        json_array_append_new(points, point);
     }
     return true;
 }

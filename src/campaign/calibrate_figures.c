@@ -71,22 +71,26 @@ bool tlc_extra_costs(const json_t *arms, size_t arm, unsigned block_count, doubl
     return true;
 }
 
-static double burnt_of(const json_t *sample)
+// What a handshake burnt, at what the same work costs the same server by itself where that is
+// known.
+static double burnt_of(const json_t *sample, bool charged)
 {
     double burnt_us = 0, handshakes = 0;
     size_t index;
     json_t *slice;
     json_array_foreach(json_object_get(sample, "slices"), index, slice)
     {
-        burnt_us += number_of(slice, "burnt_us");
+        double charge = charged ? number_of(slice, "burnt_charge") : 0;
+        burnt_us += number_of(slice, "burnt_us") * (charge > 0 ? charge : 1);
         handshakes += number_of(slice, "handshakes");
     }
     return handshakes > 0 ? burnt_us / handshakes : NAN;
 }
 
-double tlc_extra_burn(const json_t *arms, size_t arm, unsigned block)
+double tlc_extra_burn(const json_t *arms, size_t arm, unsigned block, bool charged)
 {
-    return burnt_of(accepted_sample(arms, arm, block)) - burnt_of(accepted_sample(arms, 0, block));
+    return burnt_of(accepted_sample(arms, arm, block), charged) -
+           burnt_of(accepted_sample(arms, 0, block), charged);
 }
 
 // Slices are kept in the order they were run: log(last of a round / first of the next) of each

@@ -13,8 +13,9 @@
 // estimate of the differences of its slices to those that they are paired with; NaN for a block
 // that lacks them. False when memory runs out.
 bool tlc_extra_costs(const json_t *arms, size_t arm, unsigned block_count, double *blocks);
-// What an arm burnt more than the baseline in a block, by the server's own clock; NaN: not known.
-double tlc_extra_burn(const json_t *arms, size_t arm, unsigned block);
+// What an arm burnt more than the baseline in a block, by the server's own clock, or `charged`:
+// what the kernel charges the same server for the same work by itself; NaN: not known.
+double tlc_extra_burn(const json_t *arms, size_t arm, unsigned block, bool charged);
 // The interval of last / first place of the baseline over blocks. What is compared are the last
 // place of a round and the first of the next, which follow each other: the machine's speed has no
 // time to change between them.

@@ -83,6 +83,8 @@ enum tlc_status tlc_sample_add(struct tlc_sample *sample, struct tlc_visit visit
                   (json_int_t)slice->errors);
     if (slice->burnt_us > 0)
         json_object_set_new(json, "burnt_us", json_real(slice->burnt_us));
+    if (slice->burnt_charge > 0)
+        json_object_set_new(json, "burnt_charge", json_real(slice->burnt_charge));
     if (visit.duet)
         json_object_set_new(json, "duet", json_true());
     if (slice->buckets)

@@ -177,6 +177,10 @@ void tlc_schedule_order(size_t arm_count, unsigned block, unsigned round, size_t
 // room for arm_count + 1; returns how many there are.
 size_t tlc_schedule_visits(const struct tlc_plan *plan, unsigned block, unsigned round,
                            size_t *order);
+// Whether a duet's two arms take turns on one server: those that differ by a burn, with `instance:
+// baseline`. At once, interrupts would be charged to whichever of the two they meet, and the one
+// that burns is met more often.
+bool tlc_plan_takes_turns(const struct tlc_plan *plan, size_t arm);
 // The most blocks a campaign of the plan runs: with `until` as many as it needs.
 unsigned tlc_schedule_most_blocks(const struct tlc_plan *plan);
 // How many visits a round of the plan has.

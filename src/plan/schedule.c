@@ -41,6 +41,14 @@ size_t tlc_schedule_visits(const struct tlc_plan *plan, unsigned block, unsigned
     return count;
 }
 
+bool tlc_plan_takes_turns(const struct tlc_plan *plan, size_t arm)
+{
+    const struct tlc_arm *mine = &plan->arms[arm];
+    return plan->schedule.duet && plan->control >= 0 && mine->instance &&
+           !strcmp(mine->instance, "baseline") && tlc_plan_against(plan, arm) == 0 &&
+           mine->burn_us != plan->arms[0].burn_us;
+}
+
 unsigned tlc_schedule_most_blocks(const struct tlc_plan *plan)
 {
     enum { MOST_BLOCKS = 200 };
@@ -77,13 +85,22 @@ static double connect_seconds(const struct tlc_plan *plan)
     return begun / plan->schedule.pace + 5 * longest_us / 1e6;
 }
 
+// A visit lasts one slice, and two where its arms take turns.
+static size_t slices_of_round(const struct tlc_plan *plan)
+{
+    size_t slices = tlc_schedule_visit_count(plan);
+    for (size_t i = 0; plan->arms && i < plan->arm_count; i++)
+        slices += tlc_plan_takes_turns(plan, i);
+    return slices;
+}
+
 double tlc_plan_seconds(const struct tlc_plan *plan)
 {
     const struct tlc_schedule *schedule = &plan->schedule;
     if (connects(plan))
         return connect_seconds(plan);
     double round_us =
-        (double)tlc_schedule_visit_count(plan) * (double)(schedule->slice_us + schedule->settle_us);
+        (double)slices_of_round(plan) * (double)(schedule->slice_us + schedule->settle_us);
     return schedule->blocks * (warm_ups_us(plan) + schedule->rounds * round_us) / 1e6;
 }
 
@@ -123,8 +140,7 @@ void tlc_plan_make_quick(struct tlc_plan *plan)
     if (schedule->blocks > BLOCKS) // one more than an interval at 95 % needs: one may be refused
         schedule->blocks = BLOCKS;
     double block_us = budget_us / schedule->blocks - warm_ups_us(plan);
-    double rounds =
-        block_us / ((double)tlc_schedule_visit_count(plan) * (double)schedule->slice_us);
+    double rounds = block_us / ((double)slices_of_round(plan) * (double)schedule->slice_us);
     if (events)
         make_few_visitors(plan);
     double least_rounds = events ? 1 : 4;

@@ -38,8 +38,9 @@ static void print_points(const json_t *known_cost, FILE *to)
     json_array_foreach(json_object_get(known_cost, "points"), index, point)
     {
         format_figure(point, "estimate", 2, text, sizeof text);
-        fprintf(to, "    %5.1f us asked, %6.2f burnt, read as %s us\n",
-                number_of(point, "asked_us"), number_of(point, "injected_us"), text);
+        fprintf(to, "    %5.1f us asked, %6.2f burnt, charged %6.2f alone, read as %s us\n",
+                number_of(point, "asked_us"), number_of(point, "burnt_us"),
+                number_of(point, "injected_us"), text);
     }
 }
 

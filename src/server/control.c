@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -16,6 +17,7 @@
 #include "base/message.h"
 #include "measure/allocations.h"
 #include "measure/clock.h"
+#include "server/burn.h"
 #include "server/ticket_keys.h"
 
 enum {
@@ -247,6 +249,20 @@ static enum tlc_status do_burn(struct tlc_server *server, json_t *request, struc
     return accept_command(server, request, error);
 }
 
+// What work like the burn's costs this process while it serves nothing.
+static enum tlc_status do_charge(struct tlc_server *server, json_t *request, struct waiter *waiter,
+                                 struct tlc_error *error)
+{
+    (void)waiter;
+    json_int_t us = 0;
+    if (!read_number(request, "us", TLC_BURN_MAX_US, &us) || us < 1)
+        return refuse(server, request, error, "charge: 'us' must be a whole number from 1 to %d",
+                      TLC_BURN_MAX_US);
+    double charge = tlc_burn_charge((unsigned)us);
+    return isfinite(charge) ? reply(server, request, json_pack("{s:f}", "charge", charge), error)
+                            : refuse(server, request, error, "charge: no CPU clock of threads");
+}
+
 static enum tlc_status do_counters(struct tlc_server *server, json_t *request,
                                    struct waiter *waiter, struct tlc_error *error)
 {
@@ -260,7 +276,7 @@ static const struct command {
                            struct tlc_error *error);
 } commands[] = {
     {"counters", do_counters}, {"settled", do_settled}, {"ticket-keys", do_ticket_keys},
-    {"rotate", do_rotate},     {"burn", do_burn},
+    {"rotate", do_rotate},     {"burn", do_burn},       {"charge", do_charge},
 };
 
 static enum tlc_status dispatch(struct tlc_server *server, json_t *request, struct waiter *waiter,
@@ -276,9 +292,10 @@ static enum tlc_status dispatch(struct tlc_server *server, json_t *request, stru
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         if (!strcmp(name, commands[i].name))
             return commands[i].run(server, request, waiter, error);
-    return refuse(server, request, error,
-                  "'%s': unknown; there are counters, settled, ticket-keys, rotate, burn and stop",
-                  name);
+    return refuse(
+        server, request, error,
+        "'%s': unknown; there are counters, settled, ticket-keys, rotate, burn, charge and stop",
+        name);
 }
 
 static bool peer_has_ended(int control)

@@ -156,23 +156,34 @@ enum tlc_status tlc_arm_server_settle(struct tlc_arm_server *server, uint64_t ha
     return status;
 }
 
-// Sends a command, whose reference it takes, and waits until it is carried out.
-static enum tlc_status tell_server(struct tlc_arm_server *server, json_t *ask,
-                                   struct tlc_error *error)
+// Sends a command, whose reference it takes, and waits until it is carried out; *answer is the
+// caller's.
+static enum tlc_status ask_server(struct tlc_arm_server *server, json_t *ask, json_t **answer,
+                                  struct tlc_error *error)
 {
-    json_t *answer;
     char command[32];
     snprintf(command, sizeof command, "%s", json_string_value(json_object_get(ask, "command")));
     enum tlc_status status = tlc_message_send(server->process.control, ask, error);
     json_decref(ask);
     if (status == TLC_OK)
-        status = tlc_message_receive(server->process.control, ANSWER_MS, &answer, error);
+        status = tlc_message_receive(server->process.control, ANSWER_MS, answer, error);
     if (status != TLC_OK)
         return status;
-    const char *refused = json_string_value(json_object_get(answer, "error"));
-    if (refused)
-        status = tlc_fail(error, TLC_ENVIRONMENT, "%s: %s", command, refused);
-    json_decref(answer);
+    const char *refused = json_string_value(json_object_get(*answer, "error"));
+    if (!refused)
+        return TLC_OK;
+    status = tlc_fail(error, TLC_ENVIRONMENT, "%s: %s", command, refused);
+    json_decref(*answer);
+    return status;
+}
+
+static enum tlc_status tell_server(struct tlc_arm_server *server, json_t *ask,
+                                   struct tlc_error *error)
+{
+    json_t *answer;
+    enum tlc_status status = ask_server(server, ask, &answer, error);
+    if (status == TLC_OK)
+        json_decref(answer);
     return status;
 }
 
@@ -181,6 +192,18 @@ enum tlc_status tlc_arm_server_burn(struct tlc_arm_server *server, unsigned burn
 {
     json_t *ask = json_pack("{s:s, s:I}", "command", "burn", "us", (json_int_t)burn_us);
     return tell_server(server, ask, error);
+}
+
+enum tlc_status tlc_arm_server_charge(struct tlc_arm_server *server, unsigned us, double *charge,
+                                      struct tlc_error *error)
+{
+    json_t *answer, *ask = json_pack("{s:s, s:I}", "command", "charge", "us", (json_int_t)us);
+    enum tlc_status status = ask_server(server, ask, &answer, error);
+    if (status != TLC_OK)
+        return status;
+    *charge = json_number_value(json_object_get(answer, "charge"));
+    json_decref(answer);
+    return *charge > 0 ? TLC_OK : tlc_fail(error, TLC_ENVIRONMENT, "charge: no number");
 }
 
 enum tlc_status tlc_arm_server_event(struct tlc_arm_server *server, const char *event,

@@ -35,6 +35,10 @@ enum tlc_status tlc_arm_server_settle(struct tlc_arm_server *server, uint64_t ha
 // Changes what the server burns in each handshake from now on.
 enum tlc_status tlc_arm_server_burn(struct tlc_arm_server *server, unsigned burn_us,
                                     struct tlc_error *error) TLC_CHECKED;
+// What the kernel charges the idle server for `us` microseconds of the work that a burn is made of,
+// over these microseconds.
+enum tlc_status tlc_arm_server_charge(struct tlc_arm_server *server, unsigned us, double *charge,
+                                      struct tlc_error *error) TLC_CHECKED;
 // Makes the arm's event happen now.
 enum tlc_status tlc_arm_server_event(struct tlc_arm_server *server, const char *event,
                                      struct tlc_error *error) TLC_CHECKED;

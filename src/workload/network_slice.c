@@ -280,11 +280,65 @@ enum tlc_status tlc_network_slice(struct tlc_workload *workload, size_t arm, uin
     return status;
 }
 
+// Counts what followed as part of one slice.
+static enum tlc_status add_part(struct tlc_slice *slice, struct tlc_slice *more,
+                                struct tlc_error *error)
+{
+    struct tlc_counters counters = {0}, other = {0};
+    enum tlc_status status = tlc_counters_from_json(slice->detail, &counters, error);
+    if (status == TLC_OK)
+        status = tlc_counters_from_json(more->detail, &other, error);
+    // Merging is for parts side by side; these follow each other.
+    double window_s = counters.window_s + other.window_s, span_s = slice->span_s + more->span_s;
+    if (status == TLC_OK)
+        status = tlc_counters_merge(&counters, &other, error);
+    if (status == TLC_OK) {
+        json_decref(slice->detail);
+        counters.window_s = window_s;
+        counters.span_s = span_s;
+        double cost_us = slice->cost_us + more->cost_us;
+        fill_slice(&counters, cost_us, slice->burnt_us + more->burnt_us, slice);
+    }
+    tlc_counters_free(&other);
+    tlc_counters_free(&counters);
+    return status;
+}
+
+// One server serves both in turns, one of them before and after the other, so that a drift meets
+// both alike.
+static enum tlc_status run_turns(struct tlc_workload *workload, const struct tlc_duet *duet,
+                                 struct tlc_slice slices[2], struct tlc_error *error)
+{
+    enum { PARTS = 3, CHARGED_US = 4000 };
+    bool crossed = duet->turn % 2;     // on the control's server
+    size_t outer = duet->turn / 2 % 2; // this one comes before and after the other
+    const size_t order[PARTS] = {outer, !outer, outer};
+    struct tlc_slice last = {0};
+    double charge = 0;
+    struct instance *server = seat_of(workload, duet->arms[0], crossed, 0, 1).instance;
+    enum tlc_status status = tlc_arm_server_charge(&server->server, CHARGED_US, &charge, error);
+    for (size_t part = 0; status == TLC_OK && part < PARTS; part++) {
+        size_t which = order[part], share = which == outer ? 2 : 1;
+        struct seat seat = seat_of(workload, duet->arms[which], which ? !crossed : crossed, 0,
+                                   duet->concurrency[which]);
+        status = run_seats(workload, &seat, 1, duet->duration_us / share, duet->count / share, NULL,
+                           part == PARTS - 1 ? &last : &slices[which], error);
+    }
+    if (status == TLC_OK)
+        status = add_part(&slices[outer], &last, error);
+    tlc_slice_clear(&last);
+    for (size_t i = 0; status == TLC_OK && i < 2; i++)
+        slices[i].burnt_charge = slices[i].burnt_us > 0 ? charge : 0;
+    return status;
+}
+
 enum tlc_status tlc_network_duet(struct tlc_workload *workload, const struct tlc_duet *duet,
                                  struct tlc_slice slices[2], struct tlc_error *error)
 {
     struct seat seats[SEATS];
     struct tlc_slice found[SEATS];
+    if (tlc_plan_takes_turns(workload->setup->plan, duet->arms[1]))
+        return run_turns(workload, duet, slices, error);
     bool crossed = duet->turn % 2 && workload->arms[duet->arms[0]].other &&
                    workload->arms[duet->arms[1]].other;
     // Which is begun first, and by which generator, takes turns as well: the first one runs alone

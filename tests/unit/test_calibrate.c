@@ -40,10 +40,11 @@ struct machine {
     double position;  // cost of the last / first place
     double cheap;     // cost under cheap / honest clients
     double overshoot; // of what is asked to burn, so much is really burnt
+    double charge;    // of 1 us of work, so much is charged to a server that does nothing else
     int refused_arm;  // whose samples fail a check; -1: none
 };
 
-static const struct machine sound = {1, 1, 1, 1, 1, -1};
+static const struct machine sound = {1, 1, 1, 1, 1, 1, -1};
 
 // Differs from block to block by about `size`, on both sides of 1.
 static double luck(unsigned block, size_t salt, double size)
@@ -51,13 +52,16 @@ static double luck(unsigned block, size_t salt, double size)
     return 1 + size * sin(2.7 * block + 1.3 * (double)salt);
 }
 
-static void add_slice(json_t *slices, unsigned round, size_t position, double cost, double burnt)
+static void add_slice(json_t *slices, unsigned round, size_t position, double cost, double burnt,
+                      double charge)
 {
-    json_array_append_new(slices,
-                          json_pack("{s:i, s:i, s:i, s:f, s:f, s:f, s:b}", "round", (int)round,
-                                    "position", (int)position, "handshakes", HANDSHAKES, "cost_us",
-                                    HANDSHAKES * cost, "span_s", HANDSHAKES * cost / 1e6,
-                                    "burnt_us", HANDSHAKES * burnt, "duet", 1));
+    json_t *slice =
+        json_pack("{s:i, s:i, s:i, s:f, s:f, s:f, s:b}", "round", (int)round, "position",
+                  (int)position, "handshakes", HANDSHAKES, "cost_us", HANDSHAKES * cost, "span_s",
+                  HANDSHAKES * cost / 1e6, "burnt_us", HANDSHAKES * burnt, "duet", 1);
+    if (burnt > 0)
+        json_object_set_new(slice, "burnt_charge", json_real(charge));
+    json_array_append_new(slices, slice);
 }
 
 // The machine's speed differs from visit to visit by far more than what is looked for, and not
@@ -79,7 +83,7 @@ static double cost_at(const struct tlc_plan *plan, const struct machine *machine
         own *= position ? sqrt(machine->position) : 1 / sqrt(machine->position);
     return speed_at(block, round, position, last) * own *
                luck(block, 3 * arm + round + position, 0.0003) +
-           machine->read * machine->overshoot * plan->arms[arm].burn_us;
+           machine->read * machine->charge * machine->overshoot * plan->arms[arm].burn_us;
 }
 
 static json_t *sample_of(const struct tlc_plan *plan, const struct machine *machine, size_t arm,
@@ -92,7 +96,8 @@ static json_t *sample_of(const struct tlc_plan *plan, const struct machine *mach
         size_t visits = tlc_schedule_visits(plan, block, round, order);
         for (size_t i = 0; i < visits; i++)
             if (arm == 0 || order[i] == arm)
-                add_slice(slices, round, i, cost_at(plan, machine, arm, block, round, i), burnt);
+                add_slice(slices, round, i, cost_at(plan, machine, arm, block, round, i), burnt,
+                          machine->charge);
     }
     bool accepted = (int)arm != machine->refused_arm;
     json_t *refused = json_array();
@@ -192,16 +197,33 @@ static void overshoot_of_the_burn_is_no_error(void **state)
     json_decref(document);
 }
 
+// A machine that charges more than a microsecond for one reads it as it charges it.
+static void work_counts_at_what_it_costs_alone(void **state)
+{
+    (void)state;
+    struct machine machine = sound;
+    machine.charge = 1.08;
+    json_t *document = judge(&machine, TLC_OK);
+    assert_true(fabs(number(document, "known_cost", "slope") - 1) < 0.01);
+    const json_t *points = json_object_get(json_object_get(document, "known_cost"), "points");
+    const json_t *fifty = json_array_get(points, 1);
+    assert_true(fabs(json_number_value(json_object_get(fifty, "burnt_us")) - 50) < 1e-6);
+    assert_true(fabs(json_number_value(json_object_get(fifty, "injected_us")) - 54) < 1e-6);
+    assert_true(fabs(json_number_value(json_object_get(fifty, "estimate")) - 54) < 0.5);
+    json_decref(document);
+}
+
 static void each_fault_fails_its_part(void **state)
 {
     (void)state;
     static const struct {
         struct machine machine;
         const char *part;
-    } faults[] = {{{0.9, 1, 1, 1, 1, -1}, "known_cost"},  {{1.1, 1, 1, 1, 1, -1}, "known_cost"},
-                  {{1, 1.01, 1, 1, 1, -1}, "a_a"},        {{1, 0.99, 1, 1, 1, -1}, "a_a"},
-                  {{1, 1, 1.03, 1, 1, -1}, "position"},   {{1, 1, 1, 1.05, 1, -1}, "fair_client"},
-                  {{1, 1, 1, 0.95, 1, -1}, "fair_client"}};
+    } faults[] = {
+        {{0.9, 1, 1, 1, 1, 1, -1}, "known_cost"},  {{1.1, 1, 1, 1, 1, 1, -1}, "known_cost"},
+        {{1, 1.01, 1, 1, 1, 1, -1}, "a_a"},        {{1, 0.99, 1, 1, 1, 1, -1}, "a_a"},
+        {{1, 1, 1.03, 1, 1, 1, -1}, "position"},   {{1, 1, 1, 1.05, 1, 1, -1}, "fair_client"},
+        {{1, 1, 1, 0.95, 1, 1, -1}, "fair_client"}};
     static const char *const parts[] = {"a_a", "known_cost", "position", "fair_client"};
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
         json_t *document = judge(&faults[i].machine, TLC_REFUSED);
@@ -305,6 +327,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sound_machine_passes),
         cmocka_unit_test(overshoot_of_the_burn_is_no_error),
+        cmocka_unit_test(work_counts_at_what_it_costs_alone),
         cmocka_unit_test(each_fault_fails_its_part),
         cmocka_unit_test(refused_arm_shows_nothing),
         cmocka_unit_test(a_plan_must_have_all_parts),
