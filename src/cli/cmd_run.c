@@ -73,8 +73,11 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
             argp_error(state, "%s", options->error.text);
         return 0;
     case KEY_UNTIL:
-        if (!tlc_parse_share(argument, &options->until) || options->until <= 0)
-            argp_error(state, "--until: '%s': not a share; write for example 1%%", argument);
+        if (!tlc_parse_share(argument, &options->until) || options->until > 1)
+            argp_error(state,
+                       "--until: '%s': not a share from 0%% (after the plan's blocks) to 100%%; "
+                       "write for example 1%%",
+                       argument);
         return 0;
     case KEY_AT_MOST:
         if (tlc_parse_duration(argument, &options->at_most_us, &options->error) != TLC_OK)
@@ -169,7 +172,7 @@ static enum tlc_status read_plan(const struct options *options, const char *jour
         tlc_plan_make_quick(*plan);
     if (status == TLC_OK && options->blocks)
         (*plan)->schedule.blocks = (unsigned)options->blocks;
-    if (status == TLC_OK && options->until > 0)
+    if (status == TLC_OK && options->until >= 0)
         (*plan)->schedule.until = options->until;
     if (status == TLC_OK && options->at_most_us)
         (*plan)->schedule.at_most_us = options->at_most_us;
@@ -198,7 +201,7 @@ static int run_connect(const struct options *options, const struct tlc_plan *pla
 
 int tlc_cmd_run(int argc, char **argv)
 {
-    struct options options = {0};
+    struct options options = {.until = -1}; // as the plan says
     const struct argp argp = {argp_options, parse_option, "[PLAN]", documentation,
                               NULL,         NULL,         NULL};
     if (argp_parse(&argp, argc, argv, 0, NULL, &options))

@@ -228,3 +228,20 @@ refused_by() {
     "$TLSCOST" plans show --json levers | jq -e '.schema | test("/plans/1$")'
     "$TLSCOST" certs --json --names ecdsa-p256 "$BATS_TEST_TMPDIR/certs" | jq -e '.schema | test("/certs/1$")'
 }
+
+@test "--until takes a share, and 0% ends a plan's own after its blocks" {
+    run "$TLSCOST" run --until 150% levers
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"--until: '150%': not a share from 0%"* ]]
+    cat >"$BATS_TEST_TMPDIR/until.yaml" <<'YAML'
+name: until
+question: When does it end?
+baseline: {groups: X25519, share: cheap, concurrency: 4}
+control: true
+schedule: {blocks: 6, rounds: 1, slice: 20ms, warm_up: 0ms, until: 0.01%}
+checks: {server_busy: 0%, generator_busy: 100%, headroom_gain: 0%, accounting: 1000%, steal: 100%}
+YAML
+    run "$TLSCOST" run --quiet --until 0% "$BATS_TEST_TMPDIR/until.yaml" -o "$BATS_TEST_TMPDIR/r.json"
+    jq -e '[.arms[].samples | length] == [6, 6]' "$BATS_TEST_TMPDIR/r.json"
+    jq -e '[.arms[].stopped] | unique == ["blocks"]' "$BATS_TEST_TMPDIR/r.json"
+}
