@@ -8,6 +8,7 @@
 #include <openssl/ssl.h>
 #include <stdatomic.h>
 
+#include "stacks/neutral.h"
 #include "stacks/ticket_keys.h"
 #include "stacks/watch.h"
 #include "tlscost/stack.h"
