@@ -1,5 +1,4 @@
 // Connections: transports, handshake, application data.
-#include <arpa/inet.h>
 #include <mbedtls/net_sockets.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,12 +22,6 @@ static int transmit(void *transport, const unsigned char *bytes, size_t count)
     return sent == TLC_WOULD_BLOCK ? MBEDTLS_ERR_SSL_WANT_WRITE : MBEDTLS_ERR_NET_CONN_RESET;
 }
 
-static bool is_address(const char *name)
-{
-    unsigned char address[16];
-    return inet_pton(AF_INET, name, address) == 1 || inet_pton(AF_INET6, name, address) == 1;
-}
-
 static bool apply_options(struct tlc_stack_connection *connection,
                           const struct tlc_stack_connection_options *options,
                           struct tlc_stack_error *error)
@@ -38,7 +31,7 @@ static bool apply_options(struct tlc_stack_connection *connection,
     const char *name = options ? options->server_name : NULL;
     // RFC 6066, 3: literal addresses are not permitted in SNI; Mbed TLS verifies only what it
     // sends.
-    if (name && is_address(name) && !connection->context->verifies)
+    if (name && tlc_neutral_is_address(name) && !connection->context->verifies)
         name = NULL;
     // NULL says that no name is to be verified; without the call the library refuses to verify.
     int code = mbedtls_ssl_set_hostname(&connection->ssl, name);

@@ -7,12 +7,6 @@
 #include "base/names.h"
 #include "stacks/mbedtls_plugin.h"
 
-static bool refuse(struct tlc_stack_error *error, const char *text)
-{
-    snprintf(error->text, sizeof error->text, "%s", text);
-    return false;
-}
-
 // Chooses the certificate by server name (RFC 6066, 3); an unknown name gets the default one.
 static int choose_certificate(void *argument, mbedtls_ssl_context *ssl, const unsigned char *name,
                               size_t length)
@@ -41,22 +35,9 @@ static uint16_t *copy_codes(const uint16_t *codes, size_t count)
 static bool set_versions(struct tlc_stack_context *context, const struct tlc_stack_config *config,
                          struct tlc_stack_error *error)
 {
-    uint16_t low = config->min_version ? config->min_version : TLC_TLS12;
-    uint16_t high = config->max_version ? config->max_version : TLC_TLS13;
-    bool newer = false, older = false;
-    for (size_t i = 0; i < config->cipher_count; i++) {
-        newer |= config->ciphers[i] >> 8 == 0x13; // RFC 8446, B.4
-        older |= config->ciphers[i] >> 8 != 0x13;
-    }
-    // A version none of whose suites is named is switched off.
-    if (config->cipher_count && !newer && high > TLC_TLS12)
-        high = TLC_TLS12;
-    if (config->cipher_count && !older && low < TLC_TLS13)
-        low = TLC_TLS13;
-    if (low < TLC_TLS12 || high > TLC_TLS13)
-        return refuse(error, "versions: not served");
-    if (low > high)
-        return refuse(error, "cipher suites: none for the versions asked for");
+    uint16_t low, high;
+    if (!tlc_neutral_versions(config, &low, &high, error))
+        return false;
     mbedtls_ssl_conf_min_tls_version(&context->config, (mbedtls_ssl_protocol_version)low);
     mbedtls_ssl_conf_max_tls_version(&context->config, (mbedtls_ssl_protocol_version)high);
     return true;
@@ -72,7 +53,7 @@ static bool set_ciphers(struct tlc_stack_context *context, const struct tlc_stac
         return false;
     for (size_t i = 0; i < config->cipher_count; i++) {
         if (!mbedtls_has_cipher(config->ciphers[i]))
-            return refuse(error, "cipher suites: one is not in this build of Mbed TLS");
+            return tlc_neutral_refuse(error, "cipher suites: one is not in this build of Mbed TLS");
         context->ciphers[i] = config->ciphers[i];
     }
     mbedtls_ssl_conf_ciphersuites(&context->config, context->ciphers);
@@ -84,7 +65,7 @@ static bool set_groups(struct tlc_stack_context *context, const struct tlc_stack
 {
     for (size_t i = 0; i < config->group_count; i++)
         if (!mbedtls_has_group(config->groups[i]))
-            return refuse(error, "groups: one is not in this build of Mbed TLS");
+            return tlc_neutral_refuse(error, "groups: one is not in this build of Mbed TLS");
     if (!config->group_count)
         return true;
     context->groups = copy_codes(config->groups, config->group_count);
@@ -98,7 +79,8 @@ static bool set_signatures(struct tlc_stack_context *context, const struct tlc_s
 {
     for (size_t i = 0; i < config->signature_count; i++)
         if (!mbedtls_has_signature(config->signatures[i]))
-            return refuse(error, "signature schemes: one is not in this build of Mbed TLS");
+            return tlc_neutral_refuse(error,
+                                      "signature schemes: one is not in this build of Mbed TLS");
     if (!config->signature_count)
         return true;
     context->signatures = copy_codes(config->signatures, config->signature_count);
@@ -127,9 +109,9 @@ static bool set_alpn(struct tlc_stack_context *context, const struct tlc_stack_c
 static bool set_verification(struct tlc_stack_context *context,
                              const struct tlc_stack_config *config, struct tlc_stack_error *error)
 {
-    bool asks = context->role == TLC_STACK_SERVER && config->client_auth != TLC_CLIENT_AUTH_NONE;
-    if (asks && !config->trust_pem)
-        return refuse(error, "client authentication: no CA to verify client certificates against");
+    bool asks;
+    if (!tlc_neutral_client_auth(context->role, config, &asks, error))
+        return false;
     context->verifies = asks || (context->role == TLC_STACK_CLIENT && config->trust_pem);
     bool optional = asks && config->client_auth == TLC_CLIENT_AUTH_REQUEST;
     mbedtls_ssl_conf_authmode(&context->config, !context->verifies ? MBEDTLS_SSL_VERIFY_NONE
@@ -236,11 +218,11 @@ static bool refuse_foreign(enum tlc_stack_role role, const struct tlc_stack_conf
                            struct tlc_stack_error *error)
 {
     if (role == TLC_STACK_SERVER && !config->certificate_count)
-        return refuse(error, "server: no certificate");
+        return tlc_neutral_refuse(error, "server: no certificate");
     if (config->provider)
-        return refuse(error, "provider: Mbed TLS has none; OpenSSL has");
+        return tlc_neutral_refuse(error, "provider: Mbed TLS has none; OpenSSL has");
     if (config->library_options)
-        return refuse(error, "library options: the Mbed TLS plug-in knows none");
+        return tlc_neutral_refuse(error, "library options: the Mbed TLS plug-in knows none");
     return true;
 }
 
@@ -268,7 +250,7 @@ struct tlc_stack_context *mbedtls_context_new(enum tlc_stack_role role,
             return context;
     }
     if (!error->text[0])
-        refuse(error, "context: out of memory");
+        tlc_neutral_refuse(error, "context: out of memory");
     mbedtls_context_free(context);
     return NULL;
 }

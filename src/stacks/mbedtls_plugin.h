@@ -10,6 +10,7 @@
 #include <mbedtls/ssl_ticket.h>
 #include <mbedtls/x509_crt.h>
 
+#include "stacks/neutral.h"
 #include "stacks/ticket_keys.h"
 #include "stacks/transport.h"
 #include "tlscost/stack.h"

@@ -156,12 +156,7 @@ bool mbedtls_ticket_keys_replace(struct tlc_stack_context *context,
                                  const struct tlc_ticket_key *keys, size_t count,
                                  struct tlc_stack_error *error)
 {
-    if (context->has_ticket_keys)
-        return tlc_ticket_keys_replace(&context->tickets, keys, count, error);
-    if (error)
-        snprintf(error->text, sizeof error->text,
-                 "ticket keys: the context was made without explicit keys");
-    return false;
+    return tlc_ticket_keys_renew(&context->tickets, context->has_ticket_keys, keys, count, error);
 }
 
 static void serialise(struct tlc_stack_connection *connection, const mbedtls_ssl_session *session)

@@ -1,5 +1,4 @@
 // Connections: transports, handshake, application data.
-#include <arpa/inet.h>
 #include <errno.h>
 #include <openssl/err.h>
 #include <openssl/x509v3.h>
@@ -9,16 +8,10 @@
 
 #include "stacks/openssl_plugin.h"
 
-static bool is_address(const char *name)
-{
-    unsigned char address[16];
-    return inet_pton(AF_INET, name, address) == 1 || inet_pton(AF_INET6, name, address) == 1;
-}
-
 static bool set_peer_name(SSL *ssl, const char *name)
 {
     // RFC 6066, 3: literal addresses are not permitted in SNI; they are verified all the same.
-    if (is_address(name))
+    if (tlc_neutral_is_address(name))
         return X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), name) == 1;
     return SSL_set_tlsext_host_name(ssl, name) == 1 &&
            X509_VERIFY_PARAM_set1_host(SSL_get0_param(ssl), name, 0) == 1;

@@ -1,5 +1,4 @@
 // Contexts: one neutral configuration turned into SSL_CTX settings.
-#include <ctype.h>
 #include <openssl/err.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,37 +72,6 @@ static bool set_alpn(struct tlc_stack_context *context, const struct tlc_stack_c
     return true;
 }
 
-// OpenSSL's own settings, "Name=value" separated by ';' as in its configuration files.
-static bool set_library_options(SSL_CTX *ctx, enum tlc_stack_role role, const char *options,
-                                struct tlc_stack_error *error)
-{
-    char *text = strdup(options), *rest = text, *name;
-    SSL_CONF_CTX *conf = SSL_CONF_CTX_new();
-    bool good = text && conf;
-    if (good) {
-        SSL_CONF_CTX_set_flags(
-            conf, SSL_CONF_FLAG_FILE | SSL_CONF_FLAG_SHOW_ERRORS |
-                      (role == TLC_STACK_SERVER ? SSL_CONF_FLAG_SERVER : SSL_CONF_FLAG_CLIENT));
-        SSL_CONF_CTX_set_ssl_ctx(conf, ctx);
-    }
-    while (good && (name = strsep(&rest, ";"))) {
-        while (isspace((unsigned char)*name))
-            name++;
-        char *value = strchr(name, '=');
-        if (!*name)
-            continue;
-        if (value)
-            *value++ = '\0';
-        good = SSL_CONF_cmd(conf, name, value) > 0;
-    }
-    good = good && SSL_CONF_CTX_finish(conf) == 1;
-    if (!good)
-        openssl_explain(error, "library options");
-    SSL_CONF_CTX_free(conf);
-    free(text);
-    return good;
-}
-
 static bool set_names(SSL_CTX *ctx, const struct tlc_stack_config *config,
                       struct tlc_stack_error *error)
 {
@@ -127,33 +95,16 @@ static bool set_names(SSL_CTX *ctx, const struct tlc_stack_config *config,
     return !what;
 }
 
-static void set_psk_modes(SSL_CTX *ctx, unsigned modes)
-{
-    if (!(modes & TLC_PSK_KE))
-        return;
-    SSL_CTX_set_options(ctx, SSL_OP_ALLOW_NO_DHE_KEX);
-#ifdef SSL_OP_PREFER_NO_DHE_KEX
-    if (!(modes & TLC_PSK_DHE_KE))
-        SSL_CTX_set_options(ctx, SSL_OP_PREFER_NO_DHE_KEX);
-#endif
-}
-
 static bool set_verification(struct tlc_stack_context *context, SSL_CTX *ctx,
                              const struct tlc_stack_config *config, struct tlc_stack_error *error)
 {
-    int mode = SSL_VERIFY_NONE;
-    if (context->role == TLC_STACK_CLIENT && config->trust_pem)
-        mode = SSL_VERIFY_PEER;
-    if (context->role == TLC_STACK_SERVER && config->client_auth != TLC_CLIENT_AUTH_NONE) {
-        if (!config->trust_pem) {
-            snprintf(error->text, sizeof error->text,
-                     "client authentication: no CA to verify client certificates against");
-            return false;
-        }
-        mode = SSL_VERIFY_PEER;
-        if (config->client_auth == TLC_CLIENT_AUTH_REQUIRE)
-            mode |= SSL_VERIFY_FAIL_IF_NO_PEER_CERT;
-    }
+    bool asks;
+    if (!tlc_neutral_client_auth(context->role, config, &asks, error))
+        return false;
+    bool verifies = asks || (context->role == TLC_STACK_CLIENT && config->trust_pem);
+    int mode = verifies ? SSL_VERIFY_PEER : SSL_VERIFY_NONE;
+    if (asks && config->client_auth == TLC_CLIENT_AUTH_REQUIRE)
+        mode |= SSL_VERIFY_FAIL_IF_NO_PEER_CERT;
     SSL_CTX_set_verify(ctx, mode, NULL);
     return mode == SSL_VERIFY_NONE || openssl_trust(context, ctx, config->trust_pem, error);
 }
@@ -164,17 +115,13 @@ static SSL_CTX *new_ctx(struct tlc_stack_context *context, const struct tlc_stac
 {
     static const unsigned char session_scope[] = "tlscost";
     bool server = context->role == TLC_STACK_SERVER;
-    SSL_CTX *ctx =
-        SSL_CTX_new_ex(context->library, NULL, server ? TLS_server_method() : TLS_client_method());
+    SSL_CTX *ctx = openssl_new_ctx(context, config->psk_modes);
     if (!ctx) {
         openssl_explain(error, "context");
         return NULL;
     }
     SSL_CTX_set_mode(ctx, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
-    SSL_CTX_set_max_early_data(ctx, 0);
-    SSL_CTX_set_recv_max_early_data(ctx, 0);
     SSL_CTX_set_msg_callback(ctx, openssl_watch);
-    set_psk_modes(ctx, config->psk_modes);
     if (server && (config->group_count || config->cipher_count))
         SSL_CTX_set_options(ctx, SSL_OP_CIPHER_SERVER_PREFERENCE);
     if (server)
@@ -194,7 +141,7 @@ static SSL_CTX *new_ctx(struct tlc_stack_context *context, const struct tlc_stac
         goto fail;
     }
     if (config->library_options &&
-        !set_library_options(ctx, context->role, config->library_options, error))
+        !openssl_set_library_options(ctx, context->role, config->library_options, error))
         goto fail;
     return ctx;
 fail:

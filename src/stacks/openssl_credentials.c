@@ -12,22 +12,11 @@ static BIO *text_bio(const char *text)
     return length > INT32_MAX ? NULL : BIO_new_mem_buf(text, (int)length);
 }
 
-// Next certificate of the text; NULL at its end or on an error (then the error queue says which).
-static X509 *next_certificate(const struct tlc_stack_context *context, BIO *bio)
-{
-    X509 *certificate = X509_new_ex(context->library, NULL);
-    if (certificate && !PEM_read_bio_X509(bio, &certificate, NULL, NULL)) {
-        X509_free(certificate);
-        return NULL;
-    }
-    return certificate;
-}
-
 static STACK_OF(X509) * read_chain(const struct tlc_stack_context *context, const char *pem)
 {
     BIO *bio = text_bio(pem);
     STACK_OF(X509) *chain = sk_X509_new_null();
-    for (X509 *next; bio && chain && (next = next_certificate(context, bio));)
+    for (X509 *next; bio && chain && (next = openssl_next_certificate(context, bio));)
         if (!sk_X509_push(chain, next)) {
             X509_free(next);
             break;
@@ -39,8 +28,7 @@ static STACK_OF(X509) * read_chain(const struct tlc_stack_context *context, cons
 static EVP_PKEY *read_key(const struct tlc_stack_context *context, const char *pem)
 {
     BIO *bio = text_bio(pem);
-    EVP_PKEY *key =
-        bio ? PEM_read_bio_PrivateKey_ex(bio, NULL, NULL, NULL, context->library, NULL) : NULL;
+    EVP_PKEY *key = bio ? openssl_read_key(context, bio) : NULL;
     BIO_free(bio);
     return key;
 }
@@ -80,7 +68,7 @@ bool openssl_trust(struct tlc_stack_context *context, SSL_CTX *ctx, const char *
 {
     STACK_OF(X509) *authorities = read_chain(context, pem);
     X509_STORE *store = SSL_CTX_get_cert_store(ctx);
-    int count = authorities ? sk_X509_num(authorities) : 0;
+    int count = authorities ? (int)sk_X509_num(authorities) : 0;
     bool good = count > 0;
     for (int i = 0; good && i < count; i++) {
         X509 *authority = sk_X509_value(authorities, i);

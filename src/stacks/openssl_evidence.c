@@ -45,7 +45,7 @@ void openssl_watch(int write, int version, int type, const void *bytes, size_t c
     }
 }
 
-static void keep_der(struct tlc_stack_connection *connection, const X509 *certificate)
+static void keep_der(struct tlc_stack_connection *connection, X509 *certificate)
 {
     unsigned char *der = NULL;
     int size = i2d_X509(certificate, &der);
@@ -64,12 +64,12 @@ static void read_chain(struct tlc_stack_connection *connection)
         return;
     const STACK_OF(X509) *chain = SSL_get_peer_cert_chain(connection->ssl);
     if (!connection->client) { // a server's chain lacks the leaf
-        X509 *leaf = SSL_get1_peer_certificate(connection->ssl);
+        X509 *leaf = openssl_peer_leaf(connection->ssl);
         if (leaf)
             keep_der(connection, leaf);
         X509_free(leaf);
     }
-    for (int i = 0; chain && i < sk_X509_num(chain); i++)
+    for (int i = 0; chain && i < (int)sk_X509_num(chain); i++)
         keep_der(connection, sk_X509_value(chain, i));
 }
 
@@ -87,8 +87,9 @@ static void copy_names(const SSL *ssl, struct tlc_stack_evidence *evidence)
 
 static int verified(const struct tlc_stack_connection *connection)
 {
-    if (!(SSL_get_verify_mode(connection->ssl) & SSL_VERIFY_PEER) ||
-        !SSL_get0_peer_certificate(connection->ssl))
+    X509 *leaf = openssl_peer_leaf(connection->ssl);
+    X509_free(leaf);
+    if (!(SSL_get_verify_mode(connection->ssl) & SSL_VERIFY_PEER) || !leaf)
         return 0;
     return SSL_get_verify_result(connection->ssl) == X509_V_OK ? 1 : -1;
 }

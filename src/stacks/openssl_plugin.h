@@ -1,13 +1,16 @@
 // Shared by the files of the OpenSSL plug-in. One source serves OpenSSL 3.0 to 4.0: what a version
-// lacks is asked from the library or guarded by the macro that brings it.
+// lacks is asked from the library or guarded by the macro that brings it. Most of the files serve
+// AWS-LC too, whose interface is that of older OpenSSL; what the two do differently stands in
+// openssl_library.c, openssl_provider.c and openssl_ticket_keys.c for the one, in awslc*.c for the
+// other.
 #ifndef TLC_STACKS_OPENSSL_PLUGIN_H
 #define TLC_STACKS_OPENSSL_PLUGIN_H
 
 #include <openssl/evp.h>
-#include <openssl/provider.h>
 #include <openssl/ssl.h>
 #include <stdatomic.h>
 
+#include "stacks/neutral.h"
 #include "stacks/ticket_keys.h"
 #include "stacks/watch.h"
 #include "tlscost/stack.h"
@@ -28,9 +31,10 @@ struct tlc_stack_context {
     EVP_CIPHER *ticket_cipher; // fetched once: a fetch in each handshake would be charged to the
                                // server
     bool has_ticket_keys;
-    OSSL_LIB_CTX *library;   // NULL: the process's default, as real servers use it
-    OSSL_PROVIDER *provider; // the one asked for; NULL: none
-    bool provider_counts;    // it tells itself what it did
+    // OSSL_LIB_CTX and OSSL_PROVIDER, which AWS-LC has not.
+    struct ossl_lib_ctx_st *library;   // NULL: the process's default, as real servers use it
+    struct ossl_provider_st *provider; // the one asked for; NULL: none
+    bool provider_counts;              // it tells itself what it did
     _Atomic uint64_t provider_handshakes;
 };
 
@@ -54,12 +58,27 @@ struct tlc_stack_connection {
     size_t chain_der_bytes[TLC_STACK_MAX_CHAIN];
 };
 
-// openssl.c
+// openssl.c, awslc.c
 void openssl_start(void); // library start-up, once in a process
 // Puts "what: the library's own words" into `error` (NULL is allowed) and empties the error queue.
 void openssl_explain(struct tlc_stack_error *error, const char *what);
 bool openssl_set_groups(SSL_CTX *ctx, const uint16_t *groups, size_t count);
 bool openssl_set_signatures(SSL_CTX *ctx, const uint16_t *schemes, size_t count);
+
+// openssl_library.c, awslc_library.c
+// A context with what is the same for all: no early data, psk modes.
+SSL_CTX *openssl_new_ctx(const struct tlc_stack_context *context, unsigned psk_modes);
+// Settings in the library's own language.
+bool openssl_set_library_options(SSL_CTX *ctx, enum tlc_stack_role role, const char *options,
+                                 struct tlc_stack_error *error);
+// Next certificate of the text; NULL at its end or on an error (then the error queue says which).
+X509 *openssl_next_certificate(const struct tlc_stack_context *context, BIO *bio);
+EVP_PKEY *openssl_read_key(const struct tlc_stack_context *context, BIO *bio);
+SSL_SESSION *openssl_read_session(const struct tlc_stack_context *context, const uint8_t *bytes,
+                                  size_t count);
+X509 *openssl_peer_leaf(const SSL *ssl); // the caller frees it; NULL: none was sent
+
+// openssl_ciphers.c
 // Sets TLS 1.3 and TLS 1.2 suites; a version none of whose suites is named is switched off.
 bool openssl_set_ciphers(SSL_CTX *ctx, const uint16_t *ciphers, size_t count);
 
@@ -69,12 +88,12 @@ struct tlc_stack_context *openssl_context_new(enum tlc_stack_role role,
                                               struct tlc_stack_error *error);
 void openssl_context_free(struct tlc_stack_context *context);
 
-// openssl_provider.c
+// openssl_provider.c, awslc_library.c (which refuses)
 // Loads "NAME-or-PATH[?KEY=VALUE;...]" in a library context of its own, so that other contexts of
 // the process do not change; the default provider serves what it lacks. What was made before a
 // failure is the caller's to free.
-bool openssl_load_provider(const char *provider, OSSL_LIB_CTX **library, OSSL_PROVIDER **loaded,
-                           struct tlc_stack_error *error);
+bool openssl_load_provider(const char *provider, struct ossl_lib_ctx_st **library,
+                           struct ossl_provider_st **loaded, struct tlc_stack_error *error);
 bool openssl_provider_load(struct tlc_stack_context *context, const char *provider,
                            struct tlc_stack_error *error);
 void openssl_provider_unload(struct tlc_stack_context *context);
@@ -90,6 +109,11 @@ bool openssl_use_certificate(struct tlc_stack_context *context, SSL_CTX *ctx,
 // Trusts the CAs; a server also names them in its CertificateRequest.
 bool openssl_trust(struct tlc_stack_context *context, SSL_CTX *ctx, const char *pem,
                    struct tlc_stack_error *error);
+
+// openssl_ticket_keys.c, awslc_ticket_keys.c
+// Has the context, and those of its names, use the explicit keys.
+bool openssl_install_ticket_keys(struct tlc_stack_context *context, struct tlc_stack_error *error);
+void openssl_remove_ticket_keys(struct tlc_stack_context *context);
 
 // openssl_tickets.c
 bool openssl_tickets_set_up(struct tlc_stack_context *context,

@@ -2,6 +2,7 @@
 #include <openssl/conf.h>
 #include <openssl/core_names.h>
 #include <openssl/err.h>
+#include <openssl/provider.h>
 #include <stdio.h>
 #include <string.h>
 

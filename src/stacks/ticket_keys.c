@@ -45,6 +45,28 @@ bool tlc_ticket_keys_replace(struct tlc_ticket_keys *set, const struct tlc_ticke
     return true;
 }
 
+bool tlc_ticket_keys_renew(struct tlc_ticket_keys *set, bool is_explicit,
+                           const struct tlc_ticket_key *keys, size_t count,
+                           struct tlc_stack_error *error)
+{
+    if (is_explicit)
+        return tlc_ticket_keys_replace(set, keys, count, error);
+    if (error)
+        snprintf(error->text, sizeof error->text,
+                 "ticket keys: the context was made without explicit keys");
+    return false;
+}
+
+bool tlc_ticket_keys_at(struct tlc_ticket_keys *set, size_t index, struct tlc_ticket_key *key)
+{
+    pthread_rwlock_rdlock(&set->lock);
+    bool there = index < set->count;
+    if (there)
+        *key = set->keys[index];
+    pthread_rwlock_unlock(&set->lock);
+    return there;
+}
+
 ptrdiff_t tlc_ticket_keys_find(struct tlc_ticket_keys *set, const uint8_t *name,
                                struct tlc_ticket_key *key)
 {

@@ -105,23 +105,57 @@ const uint8_t *tlc_transport_peek(const struct tlc_transport *transport, size_t 
     return *count ? transport->in.bytes + transport->in.at : NULL;
 }
 
+static void watch_sent(struct tlc_transport *transport, const struct iovec *pieces, size_t sent)
+{
+    for (; sent && !transport->watch.hello.done; pieces++) {
+        size_t taken = pieces->iov_len < sent ? pieces->iov_len : sent;
+        tlc_watch_bytes(&transport->watch, pieces->iov_base, taken);
+        sent -= taken;
+    }
+}
+
+static ssize_t after_send(struct tlc_transport *transport, const struct iovec *pieces, ssize_t sent)
+{
+    if (sent < 0) {
+        ssize_t why = trouble();
+        transport->gone = why == TLC_BROKEN;
+        return why;
+    }
+    if (!transport->client)
+        watch_sent(transport, pieces, (size_t)sent);
+    return sent;
+}
+
+static ssize_t send_to_memory(struct tlc_transport *transport, const struct iovec *pieces,
+                              size_t count)
+{
+    ssize_t sent = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!put(&transport->out, pieces[i].iov_base, pieces[i].iov_len)) {
+            errno = ENOMEM;
+            return TLC_BROKEN;
+        }
+        sent += (ssize_t)pieces[i].iov_len;
+    }
+    return after_send(transport, pieces, sent);
+}
+
+ssize_t tlc_transport_send_pieces(struct tlc_transport *transport, const struct iovec *pieces,
+                                  size_t count)
+{
+    if (transport->fd < 0)
+        return send_to_memory(transport, pieces, count);
+    const struct msghdr message = {.msg_iov = (struct iovec *)(uintptr_t)pieces,
+                                   .msg_iovlen = count};
+    return after_send(transport, pieces, sendmsg(transport->fd, &message, MSG_NOSIGNAL));
+}
+
 ssize_t tlc_transport_send(struct tlc_transport *transport, const void *bytes, size_t count)
 {
-    ssize_t sent = (ssize_t)count;
-    if (transport->fd >= 0) {
-        sent = send(transport->fd, bytes, count, MSG_NOSIGNAL);
-        if (sent < 0) {
-            ssize_t why = trouble();
-            transport->gone = why == TLC_BROKEN;
-            return why;
-        }
-    } else if (!put(&transport->out, bytes, count)) {
-        errno = ENOMEM;
-        return TLC_BROKEN;
-    }
-    if (!transport->client && !transport->watch.hello.done)
-        tlc_watch_bytes(&transport->watch, bytes, (size_t)sent);
-    return sent;
+    const struct iovec piece = {.iov_base = (void *)(uintptr_t)bytes, .iov_len = count};
+    if (transport->fd < 0)
+        return send_to_memory(transport, &piece, 1);
+    return after_send(transport, &piece, send(transport->fd, bytes, count, MSG_NOSIGNAL));
 }
 
 bool tlc_transport_feed(struct tlc_transport *transport, const uint8_t *bytes, size_t count)

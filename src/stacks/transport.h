@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <sys/uio.h>
 
 #include "stacks/watch.h"
 
@@ -32,6 +33,9 @@ void tlc_transport_close(struct tlc_transport *transport);
 // Bytes moved; TLC_WOULD_BLOCK, TLC_BROKEN, and for receive 0 at the peer's end.
 ssize_t tlc_transport_receive(struct tlc_transport *transport, void *bytes, size_t count);
 ssize_t tlc_transport_send(struct tlc_transport *transport, const void *bytes, size_t count);
+// All pieces at once, as writev(2) does.
+ssize_t tlc_transport_send_pieces(struct tlc_transport *transport, const struct iovec *pieces,
+                                  size_t count);
 // Reads what is there without taking it: fill adds bytes (with the results of receive), peek shows
 // what waits until the next call.
 ssize_t tlc_transport_fill(struct tlc_transport *transport);

@@ -1,7 +1,6 @@
 // Connections: transports, handshake, application data, evidence.
 #include "stacks/wolfssl_plugin.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,16 +28,10 @@ int wolfssl_send(WOLFSSL *ssl, char *bytes, int count, void *transport)
     return sent == TLC_WOULD_BLOCK ? WOLFSSL_CBIO_ERR_WANT_WRITE : WOLFSSL_CBIO_ERR_CONN_RST;
 }
 
-static bool is_address(const char *name)
-{
-    unsigned char address[16];
-    return inet_pton(AF_INET, name, address) == 1 || inet_pton(AF_INET6, name, address) == 1;
-}
-
 static bool set_peer_name(WOLFSSL *ssl, const char *name, bool verifies)
 {
     // RFC 6066, 3: literal addresses are not permitted in SNI; they are verified all the same.
-    if (is_address(name))
+    if (tlc_neutral_is_address(name))
         return !verifies || wolfSSL_check_ip_address(ssl, name) == WOLFSSL_SUCCESS;
     return wolfSSL_UseSNI(ssl, WOLFSSL_SNI_HOST_NAME, name, (unsigned short)strlen(name)) ==
                WOLFSSL_SUCCESS &&

@@ -8,12 +8,6 @@
 
 #include "base/names.h"
 
-static bool refuse(struct tlc_stack_error *error, const char *text)
-{
-    snprintf(error->text, sizeof error->text, "%s", text);
-    return false;
-}
-
 static bool set_alpn(struct tlc_stack_context *context, const struct tlc_stack_config *config,
                      struct tlc_stack_error *error)
 {
@@ -21,7 +15,8 @@ static bool set_alpn(struct tlc_stack_context *context, const struct tlc_stack_c
     for (size_t i = 0; i < config->alpn_count; i++) {
         size_t length = strlen(config->alpn[i].name);
         if (length == 0 || length > 255 || strchr(config->alpn[i].name, ','))
-            return refuse(error, "ALPN: wolfSSL takes names of 1 to 255 bytes without a comma");
+            return tlc_neutral_refuse(
+                error, "ALPN: wolfSSL takes names of 1 to 255 bytes without a comma");
         total += 1 + length;
     }
     context->alpn = calloc(1, total);
@@ -35,7 +30,6 @@ static bool set_alpn(struct tlc_stack_context *context, const struct tlc_stack_c
     return true;
 }
 
-// A version none of whose suites is named is switched off.
 struct versions {
     uint16_t low, high;
 };
@@ -43,25 +37,10 @@ struct versions {
 static bool choose_versions(const struct tlc_stack_config *config, struct versions *versions,
                             struct tlc_stack_error *error)
 {
-    bool newer = false, older = false;
-    for (size_t i = 0; i < config->cipher_count; i++) {
+    for (size_t i = 0; i < config->cipher_count; i++)
         if (!wolfssl_has_cipher(config->ciphers[i]))
-            return refuse(error, "cipher suites: one is not in this build of wolfSSL");
-        newer |= config->ciphers[i] >> 8 == 0x13; // RFC 8446, B.4
-        older |= config->ciphers[i] >> 8 != 0x13;
-    }
-    versions->low = config->min_version ? config->min_version : TLC_TLS12;
-    versions->high = config->max_version ? config->max_version : TLC_TLS13;
-    if (versions->low < TLC_TLS12 || versions->high > TLC_TLS13)
-        return refuse(error, "versions: not served");
-    if (config->cipher_count && !newer)
-        versions->high = TLC_TLS12;
-    if (config->cipher_count && !older)
-        versions->low = TLC_TLS13;
-    if (versions->low > versions->high || versions->high > TLC_TLS13 ||
-        (config->max_version && config->max_version < versions->low))
-        return refuse(error, "cipher suites: none for the versions asked for");
-    return true;
+            return tlc_neutral_refuse(error, "cipher suites: one is not in this build of wolfSSL");
+    return tlc_neutral_versions(config, &versions->low, &versions->high, error);
 }
 
 static WOLFSSL_METHOD *method(enum tlc_stack_role role, const struct versions *versions)
@@ -109,25 +88,25 @@ static bool set_names(WOLFSSL_CTX *ctx, const struct tlc_stack_config *config,
                       struct tlc_stack_error *error)
 {
     if (config->cipher_count && !set_ciphers(ctx, config->ciphers, config->cipher_count))
-        return refuse(error, "cipher suites: wolfSSL does not take the list");
+        return tlc_neutral_refuse(error, "cipher suites: wolfSSL does not take the list");
     // A context that is given signature schemes alone would offer no cipher suite.
     if (!config->cipher_count && wolfSSL_CTX_set_cipher_list(ctx, "DEFAULT") != WOLFSSL_SUCCESS)
-        return refuse(error, "cipher suites: wolfSSL has no default list");
+        return tlc_neutral_refuse(error, "cipher suites: wolfSSL has no default list");
     if (config->group_count && !wolfssl_set_groups(ctx, config->groups, config->group_count))
-        return refuse(error, "groups: wolfSSL does not take the list");
+        return tlc_neutral_refuse(error, "groups: wolfSSL does not take the list");
     prefer_curve(ctx, config->groups, config->group_count);
     if (config->signature_count &&
         !wolfssl_set_signatures(ctx, config->signatures, config->signature_count))
-        return refuse(error, "signature schemes: wolfSSL does not take the list");
+        return tlc_neutral_refuse(error, "signature schemes: wolfSSL does not take the list");
     return true;
 }
 
 static bool set_verification(struct tlc_stack_context *context, WOLFSSL_CTX *ctx,
                              const struct tlc_stack_config *config, struct tlc_stack_error *error)
 {
-    bool asks = context->role == TLC_STACK_SERVER && config->client_auth != TLC_CLIENT_AUTH_NONE;
-    if (asks && !config->trust_pem)
-        return refuse(error, "client authentication: no CA to verify client certificates against");
+    bool asks;
+    if (!tlc_neutral_client_auth(context->role, config, &asks, error))
+        return false;
     context->verifies = asks || (context->role == TLC_STACK_CLIENT && config->trust_pem);
     int mode = context->verifies ? WOLFSSL_VERIFY_PEER : WOLFSSL_VERIFY_NONE;
     if (asks && config->client_auth == TLC_CLIENT_AUTH_REQUIRE)
@@ -202,7 +181,7 @@ static bool use_certificate(WOLFSSL_CTX *ctx, const struct tlc_stack_certificate
         return false;
     }
     return wolfSSL_CTX_check_private_key(ctx) == WOLFSSL_SUCCESS ||
-           refuse(error, "certificate and key: they do not belong together");
+           tlc_neutral_refuse(error, "certificate and key: they do not belong together");
 }
 
 // wolfSSL keeps one certificate in a context, so a name has one.
@@ -224,7 +203,8 @@ static bool add_certificate(struct tlc_stack_context *context,
     const struct tlc_stack_certificate *certificate = &config->certificates[index];
     bool named = context->role == TLC_STACK_SERVER && certificate->server_name;
     if (is_second(config, index))
-        return refuse(error, "certificates: wolfSSL keeps one for a name; leave one key type");
+        return tlc_neutral_refuse(error,
+                                  "certificates: wolfSSL keeps one for a name; leave one key type");
     if (!named)
         return use_certificate(context->ctx, certificate, error);
     struct wolfssl_named_context *entry = &context->named[context->named_count];
@@ -254,9 +234,9 @@ static bool add_certificates(struct tlc_stack_context *context,
 static bool refuse_foreign(const struct tlc_stack_config *config, struct tlc_stack_error *error)
 {
     if (config->provider)
-        return refuse(error, "provider: wolfSSL has none; OpenSSL has");
+        return tlc_neutral_refuse(error, "provider: wolfSSL has none; OpenSSL has");
     if (config->library_options)
-        return refuse(error, "library options: the wolfSSL plug-in knows none");
+        return tlc_neutral_refuse(error, "library options: the wolfSSL plug-in knows none");
     return true;
 }
 
@@ -275,7 +255,7 @@ struct tlc_stack_context *wolfssl_context_new(enum tlc_stack_role role,
     context->role = role;
     tlc_ticket_keys_init(&context->tickets);
     if (role == TLC_STACK_SERVER && !config->certificate_count) {
-        refuse(error, "server: no certificate");
+        tlc_neutral_refuse(error, "server: no certificate");
         goto fail;
     }
     if (!refuse_foreign(config, error) || (config->alpn_count && !set_alpn(context, config, error)))
@@ -288,7 +268,7 @@ struct tlc_stack_context *wolfssl_context_new(enum tlc_stack_role role,
     return context;
 fail:
     if (!error->text[0])
-        refuse(error, "context: out of memory");
+        tlc_neutral_refuse(error, "context: out of memory");
     wolfssl_context_free(context);
     return NULL;
 }

@@ -8,6 +8,7 @@
 #include <wolfssl/options.h>
 #include <wolfssl/ssl.h>
 
+#include "stacks/neutral.h"
 #include "stacks/ticket_keys.h"
 #include "stacks/transport.h"
 #include "tlscost/stack.h"

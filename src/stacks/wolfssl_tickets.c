@@ -170,12 +170,7 @@ bool wolfssl_ticket_keys_replace(struct tlc_stack_context *context,
                                  const struct tlc_ticket_key *keys, size_t count,
                                  struct tlc_stack_error *error)
 {
-    if (context->has_ticket_keys)
-        return tlc_ticket_keys_replace(&context->tickets, keys, count, error);
-    if (error)
-        snprintf(error->text, sizeof error->text,
-                 "ticket keys: the context was made without explicit keys");
-    return false;
+    return tlc_ticket_keys_renew(&context->tickets, context->has_ticket_keys, keys, count, error);
 }
 
 int wolfssl_count_session(WOLFSSL *ssl, WOLFSSL_SESSION *session)

@@ -1,0 +1,62 @@
+// What AWS-LC does in its own way, for the files of the OpenSSL plug-in.
+#include <openssl/pem.h>
+
+#include "stacks/openssl_plugin.h"
+
+SSL_CTX *openssl_new_ctx(const struct tlc_stack_context *context, unsigned psk_modes)
+{
+    (void)psk_modes; // psk_dhe_ke is the only one it has
+    return SSL_CTX_new(context->role == TLC_STACK_SERVER ? TLS_server_method()
+                                                         : TLS_client_method());
+}
+
+bool openssl_set_library_options(SSL_CTX *ctx, enum tlc_stack_role role, const char *options,
+                                 struct tlc_stack_error *error)
+{
+    (void)ctx;
+    (void)role;
+    (void)options;
+    return tlc_neutral_refuse(error, "library options: AWS-LC has no settings by name");
+}
+
+X509 *openssl_next_certificate(const struct tlc_stack_context *context, BIO *bio)
+{
+    (void)context;
+    return PEM_read_bio_X509(bio, NULL, NULL, NULL);
+}
+
+EVP_PKEY *openssl_read_key(const struct tlc_stack_context *context, BIO *bio)
+{
+    (void)context;
+    return PEM_read_bio_PrivateKey(bio, NULL, NULL, NULL);
+}
+
+SSL_SESSION *openssl_read_session(const struct tlc_stack_context *context, const uint8_t *bytes,
+                                  size_t count)
+{
+    // It is parsed for a context, whose role it must fit.
+    return SSL_SESSION_from_bytes(bytes, count, context->ctx);
+}
+
+X509 *openssl_peer_leaf(const SSL *ssl)
+{
+    return SSL_get_peer_certificate(ssl);
+}
+
+bool openssl_provider_load(struct tlc_stack_context *context, const char *provider,
+                           struct tlc_stack_error *error)
+{
+    (void)context;
+    (void)provider;
+    return tlc_neutral_refuse(error, "provider: AWS-LC has none; OpenSSL has");
+}
+
+void openssl_provider_unload(struct tlc_stack_context *context)
+{
+    (void)context;
+}
+
+void openssl_provider_watch(struct tlc_stack_connection *connection)
+{
+    (void)connection;
+}
