@@ -407,6 +407,10 @@ static enum tlc_status network_stay(struct tlc_workload *workload, size_t arm,
         json_object_set(stay->detail, "server_counters", instance->counters);
     if (state->allocations)
         json_object_set(stay->detail, "allocations", state->allocations);
+    if (state->half_open)
+        json_object_set(stay->detail, "half_open", state->half_open);
+    if (state->capacity > 0)
+        json_object_set_new(stay->detail, "capacity", json_real(state->capacity));
     if (state->external)
         json_object_set_new(stay->detail, "server",
                             json_pack("{s:s, s:s, s:s, s:O?}", "name",
@@ -427,6 +431,8 @@ static void network_close(struct tlc_workload *workload)
         network_release(workload, i);
     for (size_t i = 0; workload->arms && i < workload->arm_count; i++)
         json_decref(workload->arms[i].allocations);
+    for (size_t i = 0; workload->arms && i < workload->arm_count; i++)
+        json_decref(workload->arms[i].half_open);
     for (int i = 0; i < NETWORKS; i++) {
         for (int k = 0; k < SEATS; k++)
             tlc_arm_generator_stop(&workload->paths[i].generators[k]);
