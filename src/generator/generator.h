@@ -158,6 +158,10 @@ enum tlc_status tlc_target_slice(struct tlc_target *target, const struct tlc_sli
 enum tlc_status tlc_target_count_tickets(struct tlc_target *target, unsigned *tickets,
                                          unsigned *resumed_tickets,
                                          struct tlc_error *error) TLC_CHECKED;
+struct tlc_hold;
+// Keeps half-open connections to the target (hold.h).
+enum tlc_status tlc_target_hold(const struct tlc_target *target, unsigned count,
+                                struct tlc_hold **hold, struct tlc_error *error) TLC_CHECKED;
 // What a result keeps of how the load was made: {engine, loop, threads, share, close, ...}. The
 // caller owns the reference.
 json_t *tlc_target_describe(const struct tlc_target *target);

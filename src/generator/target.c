@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "generator/hold.h"
 #include "generator/lane.h"
 #include "generator/socket.h"
 
@@ -323,6 +324,12 @@ enum tlc_status tlc_target_count_tickets(struct tlc_target *target, unsigned *ti
     if (resumed_tickets)
         *resumed_tickets = options->tickets_expected_resumed;
     return TLC_OK;
+}
+
+enum tlc_status tlc_target_hold(const struct tlc_target *target, unsigned count,
+                                struct tlc_hold **hold, struct tlc_error *error)
+{
+    return tlc_hold_open(&target->options, &target->address, count, hold, error);
 }
 
 json_t *tlc_target_describe(const struct tlc_target *target)
