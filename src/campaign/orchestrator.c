@@ -235,7 +235,8 @@ static void run_doubled(struct campaign *campaign, size_t arm)
     struct tlc_error why = {0};
     campaign->slices_done++;
     const struct opened *opened = campaign->of_arm[arm];
-    if (sample->failure[0] || !opened->kind->concurrent)
+    if (sample->failure[0] || !opened->kind->concurrent ||
+        tlc_arm_is_paced(&campaign->plan->arms[arm]))
         return;
     if (opened->kind->slice(opened->workload, arm, campaign->plan->schedule.slice_us, 0,
                             2 * campaign->plan->arms[arm].concurrency, &slice, &why) == TLC_OK &&

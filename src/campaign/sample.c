@@ -68,6 +68,7 @@ enum tlc_status tlc_sample_add(struct tlc_sample *sample, struct tlc_visit visit
     totals->hello_retry_requests += slice->hello_retry_requests;
     totals->mismatches += slice->mismatches;
     totals->errors += slice->errors;
+    totals->given_up += slice->given_up;
     totals->window_s += slice->window_s;
     totals->span_s += slice->span_s;
     totals->cost_us += slice->cost_us;
@@ -125,8 +126,10 @@ static json_t *counters_json(struct tlc_counters *counters)
         "server_hello", percentiles_of(counters->latency_hello_us, counters->latency_count),
         "finished", percentiles_of(counters->latency_done_us, counters->latency_count), "echoed",
         percentiles_of(counters->latency_echo_us, counters->latency_echo_count));
-    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:O?, s:O?, s:o}", "started",
-                     (json_int_t)counters->started, "handshakes", (json_int_t)counters->handshakes,
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:O?, s:O?, s:o}",
+                     "started", (json_int_t)counters->started, "handshakes",
+                     (json_int_t)counters->handshakes, "stopped", (json_int_t)counters->stopped,
+                     "missed", (json_int_t)counters->missed,
                      "resumed", (json_int_t)counters->resumed, "hello_retry_requests",
                      (json_int_t)counters->hello_retry_requests, "mismatches",
                      (json_int_t)counters->mismatches, "tickets", (json_int_t)counters->tickets,
@@ -194,13 +197,15 @@ static struct tlc_sample_facts facts_of(const struct tlc_sample *sample,
     const struct tlc_arm *arm = &sample->plan->arms[sample->arm];
     const struct tlc_workload_kind *kind = tlc_workload_kind(arm->workload);
     return (struct tlc_sample_facts){
-        .skips = kind ? kind->skips : 0,
+        .skips = (kind ? kind->skips : 0) |
+                 (tlc_arm_is_paced(arm) ? 1u << TLC_CHECK_SERVER_SATURATED : 0),
         .is_operation = kind && kind->compare,
         .operation_difference = differences->operation[0] ? differences->operation : NULL,
         .handshakes = sample->totals.handshakes,
         .started = sample->totals.started,
         .mismatches = sample->totals.mismatches,
-        .hello_retry_requests = sample->totals.hello_retry_requests,
+        // Where one is asked for, each is compared with that, and what differs is a mismatch.
+        .hello_retry_requests = arm->hello_retry ? 0 : sample->totals.hello_retry_requests,
         .resumed = sample->totals.resumed,
         // Around an event the resumed share is what is asked, not what is known.
         .resume_ratio = strcmp(arm->event, "none") ? NAN : arm->resume_ratio,
@@ -213,6 +218,8 @@ static struct tlc_sample_facts facts_of(const struct tlc_sample *sample,
         // One slice is too little to tell; the gain is judged over an arm's blocks (summary.c).
         .headroom_gain = -1,
         .errors = sample->totals.errors,
+        .given_up = sample->totals.given_up,
+        .unfinished = tlc_arm_is_unfinished(arm),
         .server_alive = stay && stay->server_alive,
         .server_handshakes = stay ? stay->server_handshakes : 0,
         .server_counts = stay && stay->server_counts,

@@ -6,6 +6,7 @@
 #include "campaign/campaign.h"
 #include "campaign/conclusions.h"
 #include "campaign/curves.h"
+#include "campaign/unverified.h"
 #include "evidence/checks.h"
 #include "result/rounds.h"
 #include "stats/stats.h"
@@ -441,6 +442,7 @@ enum tlc_status tlc_campaign_summarise(json_t *result, const struct tlc_plan *pl
     json_object_set_new(result, "campaign",
                         json_pack("{s:b, s:o}", "accepted", accepted, "reasons", summary.reasons));
     tlc_curves_add(arms);
+    tlc_unverified_add(plan, arms);
     if (!tlc_conclude(result, plan))
         status = tlc_fail(error, TLC_ENVIRONMENT, "summary: out of memory");
     for (size_t i = 0; i < plan->arm_count; i++)

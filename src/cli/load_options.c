@@ -74,7 +74,9 @@ static const struct argp_option argp_options[] = {
      2},
     {"stack", KEY_STACK, "NAME", 0, "The library of engine full (default openssl)", 2},
     {"share", KEY_SHARE, "HOW", 0,
-     "Key shares of engine lean: honest (a new one each time, default), reused, cheap", 2},
+     "Key shares of engine lean: honest (a new one each time, default), reused, cheap; unreduced or "
+     "low-order, which the server must refuse (with --stop after-client-hello)",
+     2},
     {"groups", KEY_GROUPS, "A:B", 0, "Key exchange groups; the first is used (default X25519)", 2},
     {"ciphers", KEY_CIPHERS, "A:B", 0, "Cipher suites in order", 2},
     {"version", KEY_VERSION, "V", 0, "The only TLS version: 1.3 or 1.2 (engine full)", 2},
@@ -103,7 +105,9 @@ static const struct argp_option argp_options[] = {
     {"server-allocations", KEY_SERVER_ALLOCATIONS, "FILE", 0,
      "The server's file of counts (its TLSCOST_ALLOCATIONS)", 4},
     {NULL, 0, NULL, 0, "Unusual clients:", 5},
-    {"stop", KEY_STOP, "WHERE", 0, "complete (default), after-client-hello or after-server-flight",
+    {"stop", KEY_STOP, "WHERE", 0,
+     "complete (default), after-client-hello (at the ServerHello), after-server-flight or "
+     "after-hello-retry",
      5},
     {"split", KEY_SPLIT, "N|at:N", 0,
      "The ClientHello in writes of N bytes, or in two with N in the first", 5},
@@ -262,9 +266,10 @@ static enum tlc_status parse_words(int key, const char *text, struct tlc_target_
                                    struct tlc_error *error)
 {
     static const char *const engines[] = {"lean", "full", "tcp", NULL};
-    static const char *const shares[] = {"honest", "reused", "cheap", NULL};
+    static const char *const shares[] = {"honest",    "reused",    "cheap",
+                                         "unreduced", "low-order", NULL};
     static const char *const stops[] = {"complete", "after-client-hello", "after-server-flight",
-                                        NULL};
+                                        "after-hello-retry", NULL};
     static const char *const closes[] = {"reset", "fin", "close-notify", NULL};
     static const char *const loops[] = {"auto", "epoll", "io_uring", NULL};
     static const char *const modes[] = {"psk_dhe_ke", "psk_ke", "psk_dhe_ke:psk_ke", NULL};
@@ -278,6 +283,7 @@ static enum tlc_status parse_words(int key, const char *text, struct tlc_target_
     case KEY_SHARE:
         status = parse_word("--share", text, shares, &value, error);
         target->share = (enum tlc_share)value;
+        target->expect.refusal = tlc_share_is_invalid(target->share);
         break;
     case KEY_STOP:
         status = parse_word("--stop", text, stops, &value, error);

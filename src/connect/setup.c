@@ -25,23 +25,15 @@ static enum tlc_status out_of_memory(struct tlc_error *error)
 static enum tlc_status client_groups(const struct tlc_arm *arm, uint16_t *groups, size_t *count,
                                      struct tlc_error *error)
 {
-    static const uint16_t decoys[] = {TLC_GROUP_SECP384R1, TLC_GROUP_SECP521R1, TLC_GROUP_SECP256R1,
-                                      TLC_GROUP_X25519};
     size_t shift = arm->hello_retry ? 1 : 0;
     enum tlc_status status = tlc_codes_parse(TLC_NAME_GROUP, arm->groups, groups + shift,
                                              MAX_GROUPS - shift, count, error);
     if (status != TLC_OK || !shift)
         return status;
-    for (size_t i = 0; i < sizeof decoys / sizeof *decoys; i++) {
-        bool served = false;
-        for (size_t j = 1; j <= *count; j++)
-            served = served || groups[j] == decoys[i];
-        if (served)
-            continue;
-        groups[0] = decoys[i];
-        (*count)++;
+    groups[0] = tlc_group_outside(groups + 1, *count);
+    (*count)++;
+    if (groups[0])
         return TLC_OK;
-    }
     return tlc_fail(error, TLC_USAGE,
                     "arm '%s': hello_retry: the server has every group that the client could try "
                     "first; leave out one of P-384, P-521, P-256, X25519",

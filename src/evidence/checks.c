@@ -207,14 +207,20 @@ static void check_counts(const struct tlc_sample_facts *facts,
     uint64_t difference = client > server ? client - server : server - client;
     // A handshake that failed on the client may count as finished on the server; "errors" judges
     // it.
-    apply(outcome, (double)difference, (double)facts->errors);
-    if (difference > facts->errors && facts->is_operation)
+    uint64_t lost = facts->errors + facts->given_up;
+    apply(outcome, (double)difference, (double)lost);
+    if (difference > lost && facts->is_operation)
         fail(outcome, "the worker did %" PRIu64 " operations, asked were %" PRIu64, client, server);
-    else if (difference > facts->errors)
+    else if (difference > lost && facts->unfinished)
+        fail(outcome,
+             "the server accepted %" PRIu64 " connections and answered %" PRIu64 " (and %" PRIu64
+             " errors)",
+             server, client, lost);
+    else if (difference > lost)
         fail(outcome,
              "the server counted %" PRIu64 " handshakes, the client %" PRIu64 " (and %" PRIu64
              " errors)",
-             server, client, facts->errors);
+             server, client, lost);
 }
 
 static void check_generator_headroom(const struct tlc_sample_facts *facts,

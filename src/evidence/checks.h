@@ -25,6 +25,8 @@ struct tlc_sample_facts {
     double generator_busy, server_busy;
     double headroom_gain; // negative: the rate fell, which passes; NaN: not measured, not applied
     uint64_t errors;      // of all kinds, client side
+    uint64_t given_up;    // handshakes that clients gave up as the arm meant them to; no errors
+    bool unfinished;      // clients leave early: handshakes are answers, the server counts accepts
     bool server_alive;
     uint64_t server_handshakes; // as the server counts
     bool server_counts; // false: an external server without counters, the comparison is skipped

@@ -25,11 +25,21 @@ static bool has_output(struct tlc_load_connection *connection)
     return count > 0;
 }
 
+// The server refused what it was asked to refuse: that is its answer.
+static enum tlc_ask refused(struct tlc_load_connection *connection, const char *answer)
+{
+    connection->stopped = connection->refused = true;
+    snprintf(connection->failure, sizeof connection->failure, "%s", answer);
+    return over(connection);
+}
+
 // The client itself found fault: its alert, if it made one, still goes to the server.
 static enum tlc_ask session_failed(struct tlc_load_connection *connection)
 {
     char kind[TLC_FAILURE_BYTES];
     connection->session->kind->failure(connection->session, kind);
+    if (connection->life->expect->refusal && !strncmp(kind, "alert-", strlen("alert-")))
+        return refused(connection, kind);
     fail(connection, kind);
     if (!connection->connected || !has_output(connection))
         return TLC_ASK_CLOSE;
@@ -45,7 +55,7 @@ enum tlc_ask tlc_load_connection_begin(struct tlc_load_connection *connection, u
     connection->hello_sent = 0;
     connection->phase = TLC_PHASE_CONNECT;
     connection->connected = connection->orderly = false;
-    connection->stopped = connection->failed = false;
+    connection->stopped = connection->failed = connection->refused = false;
     connection->tickets_counted = 0;
     connection->life->tally->counters->started++;
     bool offered;
@@ -193,8 +203,9 @@ enum tlc_ask tlc_load_connection_input(struct tlc_load_connection *connection, c
 {
     const struct tlc_engine_kind *kind = connection->session->kind;
     connection->life->tally->counters->bytes_received += count;
-    bool after_client_hello = connection->life->stop == TLC_STOP_AFTER_CLIENT_HELLO;
-    if (after_client_hello && connection->phase == TLC_PHASE_HANDSHAKE) {
+    bool at_first_bytes =
+        connection->life->stop == TLC_STOP_AFTER_CLIENT_HELLO && !kind->stops;
+    if (at_first_bytes && connection->phase == TLC_PHASE_HANDSHAKE) {
         connection->times.hello_ns = now_ns;
         return stop(connection, now_ns);
     }
@@ -229,6 +240,8 @@ enum tlc_ask tlc_load_connection_ended(struct tlc_load_connection *connection)
         connection->orderly = true;
         return over(connection);
     }
+    if (connection->phase == TLC_PHASE_HANDSHAKE && connection->life->expect->refusal)
+        return refused(connection, "closed");
     return fail(connection,
                 connection->phase == TLC_PHASE_SETTLE ? "closed-before-tickets" : "closed-early");
 }
@@ -311,6 +324,19 @@ bool tlc_load_connection_waits_after_output(const struct tlc_load_connection *co
     }
 }
 
+static void count_stopped(struct tlc_load_connection *connection)
+{
+    const struct tlc_life *life = connection->life;
+    const struct tlc_engine_kind *kind = connection->session->kind;
+    struct tlc_facts facts;
+    if (connection->refused)
+        tlc_tally_answered(life->tally, connection->failure, connection->times.done_ns);
+    else if (kind->stops && kind->facts(connection->session, &facts))
+        tlc_tally_stopped(life->tally, life->expect, &facts, &connection->times);
+    else
+        tlc_tally_answered(life->tally, "bytes", connection->times.done_ns);
+}
+
 void tlc_load_connection_closed(struct tlc_load_connection *connection)
 {
     struct tlc_tally *tally = connection->life->tally;
@@ -319,7 +345,7 @@ void tlc_load_connection_closed(struct tlc_load_connection *connection)
     if (connection->failed)
         tlc_tally_error(tally, connection->failure);
     else if (connection->stopped)
-        tally->counters->stopped++;
+        count_stopped(connection);
     else if (connection->session->kind->facts(connection->session, &facts))
         tlc_tally_handshake(tally, connection->life->expect, &facts, &connection->times);
     else {

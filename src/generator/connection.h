@@ -49,8 +49,9 @@ struct tlc_load_connection {
     size_t hello_sent; // bytes of the ClientHello handed to the kernel
     enum tlc_phase phase;
     bool connected, orderly, stopped, failed;
+    bool refused; // stopped by the server, as it was expected to
     unsigned tickets_counted;
-    char failure[TLC_FAILURE_BYTES]; // its kind, when `failed`
+    char failure[TLC_FAILURE_BYTES]; // its kind, when `failed` or `refused`
 };
 
 // `intended_ns` is when the handshake should have started: latencies count from there.

@@ -7,11 +7,13 @@
 
 #include "base/message.h"
 #include "generator/generator.h"
+#include "generator/hold.h"
 #include "measure/allocations.h"
 
 struct prepared {
     json_int_t id;
     struct tlc_target *target;
+    struct tlc_hold *hold; // NULL: it holds none
 };
 
 struct serving {
@@ -143,13 +145,62 @@ static enum tlc_status count_tickets(struct serving *serving, const json_t *requ
     return TLC_OK;
 }
 
+static json_t *hold_json(struct tlc_hold *hold)
+{
+    struct tlc_hold_facts facts;
+    tlc_hold_facts(hold, &facts);
+    return json_pack("{s:i, s:i, s:I, s:I, s:I, s:I, s:I}", "open", (int)facts.open, "closed",
+                     (int)facts.closed, "bytes_sent", (json_int_t)facts.bytes_sent,
+                     "bytes_received", (json_int_t)facts.bytes_received, "first_us",
+                     (json_int_t)facts.first_us, "median_us", (json_int_t)facts.median_us,
+                     "last_us", (json_int_t)facts.last_us);
+}
+
+static enum tlc_status hold(struct serving *serving, const json_t *request, json_t *answer,
+                            struct tlc_error *error)
+{
+    struct prepared *prepared;
+    uint64_t count;
+    if (find_target(serving, request, &prepared, error) != TLC_OK ||
+        read_count(request, "count", TLC_MOST_HELD, &count, error) != TLC_OK)
+        return TLC_USAGE;
+    tlc_hold_free(prepared->hold);
+    prepared->hold = NULL;
+    enum tlc_status status =
+        tlc_target_hold(prepared->target, (unsigned)count, &prepared->hold, error);
+    if (status == TLC_OK)
+        json_object_set_new(answer, "held", hold_json(prepared->hold));
+    return status;
+}
+
+static enum tlc_status await_ends(struct serving *serving, const json_t *request, json_t *answer,
+                                  struct tlc_error *error)
+{
+    struct prepared *prepared;
+    uint64_t duration_us;
+    if (find_target(serving, request, &prepared, error) != TLC_OK ||
+        read_count(request, "duration_us", TLC_LONGEST_HOLD_US, &duration_us, error) != TLC_OK)
+        return TLC_USAGE;
+    if (!prepared->hold)
+        return tlc_fail(error, TLC_USAGE, "control: await-ends: nothing is held");
+    tlc_hold_wait(prepared->hold, duration_us);
+    json_object_set_new(answer, "held", hold_json(prepared->hold));
+    return TLC_OK;
+}
+
+static void end_prepared(struct prepared *prepared)
+{
+    tlc_hold_free(prepared->hold);
+    tlc_target_free(prepared->target);
+}
+
 static enum tlc_status release(struct serving *serving, const json_t *request, json_t *answer,
                                struct tlc_error *error)
 {
     struct prepared *prepared;
     if (find_target(serving, request, &prepared, error) != TLC_OK)
         return TLC_USAGE;
-    tlc_target_free(prepared->target);
+    end_prepared(prepared);
     *prepared = serving->prepared[--serving->count];
     json_object_set_new(answer, "ok", json_true());
     return TLC_OK;
@@ -163,6 +214,8 @@ static const struct {
     {"prepare", prepare},
     {"slice", slice},
     {"count-tickets", count_tickets},
+    {"hold", hold},
+    {"await-ends", await_ends},
     {"release", release},
 };
 
@@ -212,7 +265,7 @@ enum tlc_status tlc_generator_serve(int control, struct tlc_error *error)
         json_decref(request);
     }
     while (serving.count)
-        tlc_target_free(serving.prepared[--serving.count].target);
+        end_prepared(&serving.prepared[--serving.count]);
     free(serving.prepared);
     return status;
 }

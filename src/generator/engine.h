@@ -22,6 +22,8 @@ enum tlc_session_state {
 struct tlc_facts {
     uint16_t version, cipher, group;
     bool hello_retry_request, resumed, signature_verified;
+    bool cookie;  // the HelloRetryRequest had one
+    bool partial; // the handshake stopped at the first answer: certificate and ALPN are not known
     int psk_mode;                      // -1: not resumed or not told
     const char *alpn;                  // "": none
     const uint8_t *certificate_sha256; // NULL: none was sent, or nobody asked for it
@@ -44,6 +46,8 @@ struct tlc_session {
 
 struct tlc_engine_kind {
     const char *name;
+    // It knows the stop points and reads until there; others stop at the server's first bytes.
+    bool stops;
     // Output stays in place until the session is given input or started, even when output is asked
     // for again meanwhile.
     bool output_stays;
@@ -61,7 +65,8 @@ struct tlc_engine_kind {
     enum tlc_session_state (*input)(struct tlc_session *session, const uint8_t *bytes, size_t count,
                                     uint64_t now_ms);
     bool (*hello_seen)(const struct tlc_session *session);
-    bool (*facts)(struct tlc_session *session, struct tlc_facts *facts); // after DONE
+    bool (*facts)(struct tlc_session *session,
+                  struct tlc_facts *facts); // after DONE, and STOPPED where the kind stops
     bool (*resumed)(struct tlc_session *session);                        // the same
     unsigned (*tickets)(struct tlc_session *session);
     // A short stable word for counting.

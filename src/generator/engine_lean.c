@@ -24,6 +24,7 @@ struct lean_context {
     struct tlc_ticket_places places;
     struct place *names; // NULL: one name for all
     struct tlc_visits visits;
+    bool partial;          // handshakes stop at the server's first answer
     size_t visitors, seen; // clients that take turns, and how many of them have been here
 };
 
@@ -102,6 +103,8 @@ static enum tlc_status lean_context_new(const struct tlc_target_options *options
     if (!made)
         return tlc_fail(error, TLC_ENVIRONMENT, "target: out of memory");
     made->base.kind = &tlc_engine_lean;
+    made->partial =
+        options->stop == TLC_STOP_AFTER_CLIENT_HELLO || options->stop == TLC_STOP_AFTER_HELLO_RETRY;
     enum tlc_status status = tlc_tls13_config_new(&tls13, &made->config, error);
     if (status == TLC_OK && options->names)
         status = know_names(options, made, error);
@@ -246,6 +249,8 @@ static bool lean_facts(struct tlc_session *session, struct tlc_facts *facts)
         .cipher = evidence->cipher,
         .group = evidence->group,
         .hello_retry_request = evidence->hello_retry_request,
+        .cookie = evidence->cookie,
+        .partial = lean(session)->context->partial,
         .resumed = evidence->resumed,
         .signature_verified = evidence->signature_verified,
         .psk_mode = evidence->psk_mode,
@@ -291,6 +296,7 @@ static bool lean_close(struct tlc_session *session)
 const struct tlc_engine_kind tlc_engine_lean = {
     .name = "lean",
     .output_stays = true,
+    .stops = true,
     .context_new = lean_context_new,
     .context_free = lean_context_free,
     .session_new = lean_session_new,

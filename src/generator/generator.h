@@ -33,6 +33,8 @@ enum tlc_close { TLC_CLOSE_RESET, TLC_CLOSE_FIN, TLC_CLOSE_NOTIFY };
 struct tlc_expectation {
     uint16_t version, group, cipher; // 0: any
     bool allow_hello_retry_request;
+    bool require_hello_retry_request;
+    bool refusal;           // an alert, or the end of the connection, instead of a ServerHello
     int resumed;            // -1: any, 0: never, 1: always
     bool certificate_known; // compare the leaf's hash
     uint8_t certificate_sha256[32];
@@ -100,14 +102,14 @@ struct tlc_slice_options {
 
 // Counters of one slice, mergeable: counts add, latency lists append (tlc_counters_merge). Every
 // connection that was started ends as exactly one of: a handshake, an error, or stopped on purpose.
-// A handshake that differs from the expectation is counted as handshake, once as a mismatch, and in
-// `errors` under "mismatch-" and what differs.
+// A handshake that differs from the expectation is counted as handshake (or stopped), once as a
+// mismatch, and in `errors` under "mismatch-" and what differs.
 // Times: from the first connect to the last connection closed, so every handshake is counted whole.
 struct tlc_counters {
     uint64_t started, handshakes, resumed, hello_retry_requests, mismatches, tickets,
         signatures_verified;
     uint64_t offered;   // handshakes that offered a ticket
-    uint64_t stopped;   // connections that ended at the stop point asked for
+    uint64_t stopped;   // connections that ended at the stop point asked for, or refused as asked
     uint64_t missed;    // open loop: starts that were due but found no free connection in time
     uint64_t in_window; // handshakes completed within duration_us
     uint64_t bytes_sent, bytes_received; // TLS bytes
@@ -115,7 +117,8 @@ struct tlc_counters {
     double span_s;   // from the slice's start until the last connection was closed
     double cpu_user_us, cpu_system_us; // of the generator's threads, inside the slice
     json_t *errors;                    // kind -> count
-    json_t *negotiated; // {version:{name:count}, cipher:{}, group:{}, psk_mode:{}, alpn:{}}
+    json_t *negotiated; // {version:{name:count}, cipher:{}, group:{}, psk_mode:{}, alpn:{},
+                                       //  answer:{}}: answer, how the server answered those stopped
     uint32_t *latency_connect_us, *latency_hello_us,
         *latency_done_us; // from the start of the connect
     size_t latency_count, latency_capacity;
@@ -155,6 +158,10 @@ enum tlc_status tlc_target_slice(struct tlc_target *target, const struct tlc_sli
 enum tlc_status tlc_target_count_tickets(struct tlc_target *target, unsigned *tickets,
                                          unsigned *resumed_tickets,
                                          struct tlc_error *error) TLC_CHECKED;
+struct tlc_hold;
+// Keeps half-open connections to the target (hold.h).
+enum tlc_status tlc_target_hold(const struct tlc_target *target, unsigned count,
+                                struct tlc_hold **hold, struct tlc_error *error) TLC_CHECKED;
 // What a result keeps of how the load was made: {engine, loop, threads, share, close, ...}. The
 // caller owns the reference.
 json_t *tlc_target_describe(const struct tlc_target *target);

@@ -6,8 +6,9 @@
 #include "generator/generator.h"
 
 static const char *const engines[] = {"lean", "full", "tcp", NULL};
-static const char *const shares[] = {"honest", "reused", "cheap", NULL};
-static const char *const stops[] = {"complete", "after-client-hello", "after-server-flight", NULL};
+static const char *const shares[] = {"honest", "reused", "cheap", "unreduced", "low-order", NULL};
+static const char *const stops[] = {"complete", "after-client-hello", "after-server-flight",
+                                    "after-hello-retry", NULL};
 static const char *const closes[] = {"reset", "fin", "close-notify", NULL};
 static const char *const loops[] = {"auto", "epoll", "io_uring", NULL};
 
@@ -111,6 +112,9 @@ static json_t *expectation_to_json(const struct tlc_expectation *expect)
     json_object_set_new(json, "cipher", code_to_json(TLC_NAME_CIPHER, expect->cipher));
     json_object_set_new(json, "allow_hello_retry_request",
                         json_boolean(expect->allow_hello_retry_request));
+    json_object_set_new(json, "require_hello_retry_request",
+                        json_boolean(expect->require_hello_retry_request));
+    json_object_set_new(json, "refusal", json_boolean(expect->refusal));
     json_object_set_new(json, "resumed", json_integer(expect->resumed));
     json_object_set_new(json, "certificate_sha256",
                         expect->certificate_known ? hex_to_json(expect->certificate_sha256)
@@ -291,6 +295,9 @@ static enum tlc_status read_expectation(const json_t *json, struct tlc_expectati
         return TLC_USAGE;
     expect->allow_hello_retry_request =
         json_is_true(json_object_get(json, "allow_hello_retry_request"));
+    expect->require_hello_retry_request =
+        json_is_true(json_object_get(json, "require_hello_retry_request"));
+    expect->refusal = json_is_true(json_object_get(json, "refusal"));
     const json_t *resumed = json_object_get(json, "resumed");
     if (resumed)
         expect->resumed = (int)json_integer_value(resumed);

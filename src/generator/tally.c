@@ -48,19 +48,24 @@ static void count_alpn(struct tlc_tally *tally, const char *from_peer)
     tally->alpn[i].count++;
 }
 
-void tlc_tally_error(struct tlc_tally *tally, const char *kind)
+static void count_kind(struct tlc_tally_kinds *kinds, const char *kind)
 {
     unsigned i = 0;
-    while (i < tally->errors_used && strcmp(tally->errors[i].kind, kind))
+    while (i < kinds->used && strcmp(kinds->of[i].kind, kind))
         i++;
     if (i == TLC_TALLY_ERRORS)
         i = TLC_TALLY_ERRORS - 1;
-    else if (i == tally->errors_used) {
-        tally->errors_used++;
-        snprintf(tally->errors[i].kind, sizeof tally->errors[i].kind, "%s",
+    else if (i == kinds->used) {
+        kinds->used++;
+        snprintf(kinds->of[i].kind, sizeof kinds->of[i].kind, "%s",
                  i == TLC_TALLY_ERRORS - 1 ? "other" : kind);
     }
-    tally->errors[i].count++;
+    kinds->of[i].count++;
+}
+
+void tlc_tally_error(struct tlc_tally *tally, const char *kind)
+{
+    count_kind(&tally->errors, kind);
 }
 
 static uint32_t since_us(uint64_t from_ns, uint64_t to_ns)
@@ -110,13 +115,49 @@ static void count_mismatches(struct tlc_tally *tally, unsigned bits)
             tlc_tally_error(tally, tlc_mismatch_name(bit));
 }
 
+static void note_end(struct tlc_tally *tally, uint64_t done_ns)
+{
+    if (done_ns > tally->last_done_ns)
+        tally->last_done_ns = done_ns;
+}
+
+// What the first answer told, or the whole flight.
+static const char *answer_of(const struct tlc_facts *facts)
+{
+    if (!facts->partial)
+        return "server-flight";
+    if (facts->group || facts->resumed)
+        return "ServerHello";
+    return facts->cookie ? "HelloRetryRequest-cookie" : "HelloRetryRequest";
+}
+
+void tlc_tally_answered(struct tlc_tally *tally, const char *answer, uint64_t done_ns)
+{
+    note_end(tally, done_ns);
+    tally->counters->stopped++;
+    count_kind(&tally->answers, answer);
+}
+
+void tlc_tally_stopped(struct tlc_tally *tally, const struct tlc_expectation *expect,
+                       const struct tlc_facts *facts, const struct tlc_times *times)
+{
+    tlc_tally_answered(tally, answer_of(facts), times->done_ns);
+    tally->counters->hello_retry_requests += facts->hello_retry_request;
+    tally->counters->signatures_verified += facts->signature_verified;
+    count_code(&tally->version, facts->version);
+    count_code(&tally->cipher, facts->cipher);
+    count_code(&tally->group, facts->group);
+    unsigned bits = tlc_expectation_differs(expect, facts);
+    if (bits)
+        count_mismatches(tally, bits);
+}
+
 void tlc_tally_handshake(struct tlc_tally *tally, const struct tlc_expectation *expect,
                          const struct tlc_facts *facts, const struct tlc_times *times)
 {
     struct tlc_counters *counters = tally->counters;
     counters->handshakes++;
-    if (times->done_ns > tally->last_done_ns)
-        tally->last_done_ns = times->done_ns;
+    note_end(tally, times->done_ns);
     counters->in_window += times->done_ns <= tally->window_end_ns;
     counters->resumed += facts->resumed;
     counters->hello_retry_requests += facts->hello_retry_request;
@@ -161,13 +202,16 @@ static bool add_codes(json_t *negotiated, const char *what, enum tlc_name_kind k
 static bool add_words(json_t *negotiated, const struct tlc_tally *tally)
 {
     static const char *const modes[] = {"not-told", "psk_ke", "psk_dhe_ke"};
-    json_t *psk_mode = json_object(), *alpn = json_object();
+    json_t *psk_mode = json_object(), *alpn = json_object(), *answer = json_object();
     bool ok = json_object_set_new(negotiated, "psk_mode", psk_mode) == 0;
+    ok = json_object_set_new(negotiated, "answer", answer) == 0 && ok;
     ok = json_object_set_new(negotiated, "alpn", alpn) == 0 && ok;
     for (unsigned i = 0; ok && i < sizeof modes / sizeof *modes; i++)
         ok = add(psk_mode, modes[i], tally->psk_modes[i]);
     for (unsigned i = 0; ok && i < tally->alpn_used; i++)
         ok = add(alpn, tally->alpn[i].name, tally->alpn[i].count);
+    for (unsigned i = 0; ok && i < tally->answers.used; i++)
+        ok = add(answer, tally->answers.of[i].kind, tally->answers.of[i].count);
     return ok;
 }
 
@@ -179,8 +223,8 @@ enum tlc_status tlc_tally_finish(struct tlc_tally *tally, struct tlc_error *erro
     if (!counters->negotiated)
         counters->negotiated = json_object();
     bool ok = counters->errors && counters->negotiated && !tally->out_of_memory;
-    for (unsigned i = 0; ok && i < tally->errors_used; i++)
-        ok = add(counters->errors, tally->errors[i].kind, tally->errors[i].count);
+    for (unsigned i = 0; ok && i < tally->errors.used; i++)
+        ok = add(counters->errors, tally->errors.of[i].kind, tally->errors.of[i].count);
     ok = ok && add_codes(counters->negotiated, "version", TLC_NAME_VERSION, &tally->version) &&
          add_codes(counters->negotiated, "cipher", TLC_NAME_CIPHER, &tally->cipher) &&
          add_codes(counters->negotiated, "group", TLC_NAME_GROUP, &tally->group) &&

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "generator/hold.h"
 #include "generator/lane.h"
 #include "generator/socket.h"
 
@@ -23,9 +24,9 @@ static enum tlc_status check_scope(const struct tlc_target_options *options,
 {
     if (address->scope != TLC_SCOPE_ANYWHERE)
         return TLC_OK;
-    if (options->share == TLC_SHARE_CHEAP)
+    if (options->share == TLC_SHARE_CHEAP || tlc_share_is_invalid(options->share))
         return tlc_fail(error, TLC_USAGE,
-                        "target: %s: cheap key shares go only to loopback, private and link-local "
+                        "target: %s: cheap and invalid key shares go only to loopback, private and link-local "
                         "addresses, because toward others they would be a weapon; use --share "
                         "honest",
                         options->address);
@@ -65,6 +66,13 @@ static enum tlc_status check_options(const struct tlc_target_options *options,
         return tlc_fail(error, TLC_USAGE,
                         "target: names: only engine lean visits them, without resumption, and "
                         "needs the folder and key type of their certificates");
+    bool lean_only = tlc_share_is_invalid(options->share) ||
+                     options->stop == TLC_STOP_AFTER_HELLO_RETRY || options->expect.refusal;
+    if (lean_only && options->engine != TLC_ENGINE_LEAN)
+        return tlc_fail(error, TLC_USAGE,
+                        "target: engine %s: only engine lean sends invalid key shares and stops at "
+                        "a HelloRetryRequest",
+                        options->engine == TLC_ENGINE_FULL ? "full" : "tcp");
     bool tls12_only = options->max_version && options->max_version < 0x0304;
     if (options->engine == TLC_ENGINE_LEAN && tls12_only)
         return tlc_fail(error, TLC_USAGE,
@@ -316,6 +324,12 @@ enum tlc_status tlc_target_count_tickets(struct tlc_target *target, unsigned *ti
     if (resumed_tickets)
         *resumed_tickets = options->tickets_expected_resumed;
     return TLC_OK;
+}
+
+enum tlc_status tlc_target_hold(const struct tlc_target *target, unsigned count,
+                                struct tlc_hold **hold, struct tlc_error *error)
+{
+    return tlc_hold_open(&target->options, &target->address, count, hold, error);
 }
 
 json_t *tlc_target_describe(const struct tlc_target *target)

@@ -5,10 +5,12 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#define TLC_ALLOCATION_MAGIC 0x31636f6c6c61636cu // of this layout
+#define TLC_ALLOCATION_MAGIC 0x32636f6c6c61636cu // of this layout
 
 struct tlc_allocation_page {
     _Atomic uint64_t magic, count, bytes, frees;
+    _Atomic uint64_t held;    // bytes in use, as the allocator rounds them; only differences count
+    _Atomic uint64_t updates; // of a page that is written now and then; 0: it is always up to date
 };
 
 // Symbols of the preloaded object.

@@ -64,12 +64,26 @@ static void count(const void *given, size_t bytes)
         return;
     atomic_fetch_add_explicit(&page->count, 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&page->bytes, bytes, memory_order_relaxed);
+    atomic_fetch_add_explicit(&page->held, malloc_usable_size((void *)(uintptr_t)given),
+                              memory_order_relaxed);
+}
+
+// `held` is asked for before the memory is given back.
+static size_t held_by(void *memory)
+{
+    return memory && (every_thread || this_thread) ? malloc_usable_size(memory) : 0;
 }
 
 static void count_free(const void *memory)
 {
     if (memory && (every_thread || this_thread))
         atomic_fetch_add_explicit(&page->frees, 1, memory_order_relaxed);
+}
+
+static void count_less(size_t held)
+{
+    if (held)
+        atomic_fetch_sub_explicit(&page->held, held, memory_order_relaxed);
 }
 
 VISIBLE void *malloc(size_t bytes)
@@ -88,7 +102,10 @@ VISIBLE void *calloc(size_t members, size_t bytes)
 
 VISIBLE void *realloc(void *memory, size_t bytes)
 {
+    size_t held = held_by(memory);
     void *given = __libc_realloc(memory, bytes);
+    if (given || !bytes)
+        count_less(held);
     if (!given && memory && !bytes) // glibc frees then
         count_free(memory);
     count(given, bytes);
@@ -107,6 +124,7 @@ VISIBLE void *reallocarray(void *memory, size_t members, size_t bytes)
 
 VISIBLE void free(void *memory)
 {
+    count_less(held_by(memory));
     count_free(memory);
     __libc_free(memory);
 }

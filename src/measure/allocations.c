@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +43,8 @@ static void read_page(struct tlc_allocation_page *page, struct tlc_allocations *
 {
     *counts = (struct tlc_allocations){.count = atomic_load(&page->count),
                                        .bytes = atomic_load(&page->bytes),
-                                       .frees = atomic_load(&page->frees)};
+                                       .frees = atomic_load(&page->frees),
+                                       .held = atomic_load(&page->held)};
 }
 
 void tlc_allocations_read(struct tlc_allocations *counts)
@@ -53,14 +55,30 @@ void tlc_allocations_read(struct tlc_allocations *counts)
         read_page(page, counts);
 }
 
+// Until the page was written once from its beginning after this call, which the second update
+// shows.
+static ssize_t read_fresh(int file, struct tlc_allocation_page *page)
+{
+    enum { STEP_MS = 10, MOST_STEPS = 300, UPDATES = 2 };
+    ssize_t got = pread(file, page, sizeof *page, 0);
+    uint64_t first = atomic_load(&page->updates);
+    for (int i = 0; i < MOST_STEPS && got == (ssize_t)sizeof *page && first &&
+                    atomic_load(&page->updates) < first + UPDATES;
+         i++) {
+        poll(NULL, 0, STEP_MS);
+        got = pread(file, page, sizeof *page, 0);
+    }
+    return got;
+}
+
 enum tlc_status tlc_allocations_read_file(const char *path, struct tlc_allocations *counts,
                                           struct tlc_error *error)
 {
-    struct tlc_allocation_page page;
+    struct tlc_allocation_page page = {0};
     int file = open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0)
         return tlc_fail_errno(error, "allocations: %s", path);
-    ssize_t got = read(file, &page, sizeof page);
+    ssize_t got = read_fresh(file, &page);
     close(file);
     if (got != (ssize_t)sizeof page || atomic_load(&page.magic) != TLC_ALLOCATION_MAGIC)
         return tlc_fail(error, TLC_ENVIRONMENT,
@@ -103,6 +121,19 @@ static char **own_arguments(char *text, size_t capacity, char **arguments, size_
     return arguments;
 }
 
+enum tlc_status tlc_allocations_module(char *path, size_t capacity, struct tlc_error *error)
+{
+    if (!find_module(path, capacity))
+        return tlc_fail(error, TLC_ENVIRONMENT,
+                        "count allocations: " MODULE ": not found beside %s; build or install it",
+                        tlc_program_path());
+    if (strpbrk(path, " :"))
+        return tlc_fail(error, TLC_ENVIRONMENT,
+                        "count allocations: %s: LD_PRELOAD takes no spaces and colons in names",
+                        path);
+    return TLC_OK;
+}
+
 enum tlc_status tlc_allocations_preload(struct tlc_error *error)
 {
     static char text[65536], *arguments[1024];
@@ -111,18 +142,12 @@ enum tlc_status tlc_allocations_preload(struct tlc_error *error)
         unsetenv("LD_PRELOAD"); // it is for this process, not for those it starts
         return TLC_OK;
     }
-    if (!find_module(module, sizeof module))
-        return tlc_fail(error, TLC_ENVIRONMENT,
-                        "count allocations: " MODULE ": not found beside %s; build or install it",
-                        tlc_program_path());
+    if (tlc_allocations_module(module, sizeof module, error) != TLC_OK)
+        return error->status;
     const char *set = getenv("LD_PRELOAD");
     if (set && !strcmp(set, module))
         return tlc_fail(error, TLC_ENVIRONMENT,
                         "count allocations: %s: it cannot be preloaded into this program", module);
-    if (strpbrk(module, " :"))
-        return tlc_fail(error, TLC_ENVIRONMENT,
-                        "count allocations: %s: LD_PRELOAD takes no spaces and colons in names",
-                        module);
     setenv("LD_PRELOAD", module, 1);
     unsetenv(TLC_ALLOCATIONS_VARIABLE);
     if (own_arguments(text, sizeof text, arguments, sizeof arguments / sizeof *arguments))
@@ -132,8 +157,9 @@ enum tlc_status tlc_allocations_preload(struct tlc_error *error)
 
 json_t *tlc_allocations_json(const struct tlc_allocations *counts)
 {
-    return json_pack("{s:I, s:I, s:I}", "count", (json_int_t)counts->count, "bytes",
-                     (json_int_t)counts->bytes, "frees", (json_int_t)counts->frees);
+    return json_pack("{s:I, s:I, s:I, s:I}", "count", (json_int_t)counts->count, "bytes",
+                     (json_int_t)counts->bytes, "frees", (json_int_t)counts->frees, "held",
+                     (json_int_t)counts->held);
 }
 
 json_t *tlc_allocations_per_handshake(const struct tlc_allocations *before,

@@ -14,6 +14,7 @@ struct tlc_allocations {
     uint64_t count; // calls that gave memory: malloc, calloc, realloc, aligned_alloc and their kin
     uint64_t bytes; // that they asked for, not what the allocator rounds it to
     uint64_t frees;
+    uint64_t held; // bytes in use, as the allocator rounds them; only differences mean something
 };
 
 // The environment variable that names a file: the preloaded object then counts every thread of the
@@ -22,16 +23,20 @@ struct tlc_allocations {
 
 // Whether the object is in this process. Without it nothing is counted and reading gives zeros.
 bool tlc_allocations_loaded(void);
+// The file of the object, for LD_PRELOAD of a process of another program.
+enum tlc_status tlc_allocations_module(char *path, size_t capacity,
+                                       struct tlc_error *error) TLC_CHECKED;
 // Starts this program anew with the object preloaded, unless it is; then only threads that ask for
 // it are counted. Returns only when that is so already, or on failure.
 enum tlc_status tlc_allocations_preload(struct tlc_error *error) TLC_CHECKED;
 // Whether what the calling thread allocates counts from here on.
 void tlc_allocations_of_thread(bool count);
 void tlc_allocations_read(struct tlc_allocations *counts);
-// Counts of another process from the file that its TLSCOST_ALLOCATIONS names.
+// Counts of another process from the file that its TLSCOST_ALLOCATIONS names. A process that writes
+// them now and then is waited for, until it has done so once more.
 enum tlc_status tlc_allocations_read_file(const char *path, struct tlc_allocations *counts,
                                           struct tlc_error *error) TLC_CHECKED;
-// {count, bytes, frees}; the caller's.
+// {count, bytes, frees, held}; the caller's.
 json_t *tlc_allocations_json(const struct tlc_allocations *counts);
 // {count, bytes} of the difference, divided by `handshakes`; null for none. The caller's.
 json_t *tlc_allocations_per_handshake(const struct tlc_allocations *before,

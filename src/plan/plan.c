@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/names.h"
 #include "plan/expand.h"
 
 static enum tlc_status set_group(const struct tlc_document *document, const char *group,
@@ -214,4 +215,28 @@ bool tlc_arm_value(const struct tlc_arm *arm, const char *key, char *text, size_
     if (setting)
         tlc_setting_format(setting, arm, text, bytes);
     return setting != NULL;
+}
+
+bool tlc_arm_is_unfinished(const struct tlc_arm *arm)
+{
+    return strcmp(arm->stop, "complete") != 0;
+}
+
+bool tlc_arm_is_paced(const struct tlc_arm *arm)
+{
+    return arm->pace || arm->offered > 0 || tlc_arm_is_unfinished(arm);
+}
+
+uint16_t tlc_group_outside(const uint16_t *groups, size_t count)
+{
+    static const uint16_t decoys[] = {TLC_GROUP_SECP384R1, TLC_GROUP_SECP521R1, TLC_GROUP_SECP256R1,
+                                      TLC_GROUP_X25519};
+    for (size_t i = 0; i < sizeof decoys / sizeof *decoys; i++) {
+        bool among = false;
+        for (size_t j = 0; j < count; j++)
+            among = among || groups[j] == decoys[i];
+        if (!among)
+            return decoys[i];
+    }
+    return 0;
 }

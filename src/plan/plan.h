@@ -26,7 +26,7 @@ struct tlc_arm {
     unsigned workers;
     int tickets;  // per full handshake; -1: the library's default
     char *engine; // "lean", "full"
-    char *share;  // "honest", "reused", "cheap"
+    char *share;  // "honest", "reused", "cheap"; "unreduced", "low-order": servers must refuse it
     char *close;  // "reset", "fin", "close-notify"
     char *alpn;   // NULL: none
     unsigned intermediates;
@@ -65,7 +65,19 @@ struct tlc_arm {
     unsigned optional;    // 1: left out, with the reason, where this machine cannot run it
     unsigned names;       // server names, each with a certificate of its own; 0: one for all
     char *visits;         // how clients choose among them: "uniform", "zipf"
+    // Before authentication (docs/pre-authentication.md): where clients leave: "complete",
+    // "after-client-hello", "after-server-flight", "after-hello-retry".
+    char *stop;
+    unsigned split;       // the ClientHello in writes of this many bytes; 0: in one
+    unsigned padding;     // bytes of padding in it
+    unsigned hold;        // half-open connections kept once, to tell what one takes; 0: none
+    unsigned hold_for_us; // so long, or until the server ends them
+    unsigned pace;        // handshakes begun in a second, whether the server follows; 0: as it follows
+    double offered;       // the same as a share of the capacity that the warm-up found; 0: not so
 };
+
+// The most handshakes in a second that a plan may ask for; those that stop early have no other.
+enum { TLC_MOST_PACE = 20000 };
 
 enum { TLC_BUCKET_US = 100000, TLC_EVENT_SLICE_US = 4 * TLC_BUCKET_US };
 
@@ -163,6 +175,13 @@ size_t tlc_arm_rtts(const struct tlc_arm *arm, uint64_t us[TLC_MOST_RTTS]);
 // stay, which is TLC_USAGE.
 enum tlc_status tlc_plan_leave_out(struct tlc_plan *plan, size_t arm, const char *reason,
                                    struct tlc_error *error) TLC_CHECKED;
+// Whether the arm's clients leave before the handshake is complete.
+bool tlc_arm_is_unfinished(const struct tlc_arm *arm);
+// Whether its rate is set by something else than what the server can do.
+bool tlc_arm_is_paced(const struct tlc_arm *arm);
+// A group that is not among `groups`, for a first key share that a server of these does not take;
+// 0: all those that could be are among them.
+uint16_t tlc_group_outside(const uint16_t *groups, size_t count);
 // The i-th key of an arm, in the order of docs/plan.md; NULL past the end.
 const char *tlc_arm_key_at(size_t index);
 

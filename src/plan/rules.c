@@ -204,6 +204,61 @@ static bool visits_without_names(const struct tlc_arm *arm)
     return !arm->names && !is(arm->visits, "uniform");
 }
 
+static bool invalid_share(const struct tlc_arm *arm)
+{
+    return is(arm->share, "unreduced") || is(arm->share, "low-order");
+}
+
+static bool unfinished_is_lean(const struct tlc_arm *arm)
+{
+    return tlc_arm_is_unfinished(arm) &&
+           (!lean(arm) || resumes(arm) || arm->echo || arm->allocations || arm->names ||
+            !is(arm->event, "none"));
+}
+
+static bool invalid_share_goes_on(const struct tlc_arm *arm)
+{
+    return invalid_share(arm) && !is(arm->stop, "after-client-hello");
+}
+
+static bool has_no_such_part(const struct tlc_arm *arm)
+{
+    static const uint16_t low_order[] = {TLC_GROUP_X25519, TLC_GROUP_X25519MLKEM768};
+    static const uint16_t unreduced[] = {TLC_GROUP_MLKEM768, TLC_GROUP_MLKEM1024,
+                                         TLC_GROUP_SECP256R1MLKEM768, TLC_GROUP_X25519MLKEM768,
+                                         TLC_GROUP_SECP384R1MLKEM1024};
+    if (is(arm->share, "low-order"))
+        return !group_among(arm, low_order, sizeof low_order / sizeof *low_order);
+    return is(arm->share, "unreduced") &&
+           !group_among(arm, unreduced, sizeof unreduced / sizeof *unreduced);
+}
+
+static bool stops_at_no_retry(const struct tlc_arm *arm)
+{
+    return is(arm->stop, "after-hello-retry") && !arm->hello_retry;
+}
+
+static bool hello_is_lean(const struct tlc_arm *arm)
+{
+    return (arm->split || arm->padding) && !lean(arm);
+}
+
+static bool holds_nothing_open(const struct tlc_arm *arm)
+{
+    return arm->hold && (!tlc_arm_is_unfinished(arm) || invalid_share(arm) ||
+                         !is(arm->network, "loopback"));
+}
+
+static bool pace_elsewhere(const struct tlc_arm *arm)
+{
+    return (arm->pace || arm->offered > 0) && !of(arm, "network");
+}
+
+static bool two_paces(const struct tlc_arm *arm)
+{
+    return arm->pace && arm->offered > 0;
+}
+
 static bool primitive_without_operation(const struct tlc_arm *arm)
 {
     return of(arm, "primitive") && !arm->operation;
@@ -279,6 +334,26 @@ static const struct rule {
     {echo_elsewhere, "echo", "only workload network echoes; write workload: network, or echo: 0"},
     {allocations_elsewhere, "allocations",
      "they are counted over the network, of tlscost's own server; write allocations: false"},
+    {unfinished_is_lean, "stop",
+     "only the lean engine leaves early, over the network, and has nothing behind the handshake; "
+     "write engine: lean, workload: network, and no resumption, event, echo, names or allocations"},
+    {invalid_share_goes_on, "share",
+     "a share that servers refuse gets no further than their answer; write stop: "
+     "after-client-hello, or share: cheap"},
+    {has_no_such_part, "share",
+     "the groups have no such part; write groups: X25519MLKEM768, which has both"},
+    {stops_at_no_retry, "stop",
+     "there is no HelloRetryRequest to stop at; write hello_retry: true as well"},
+    {hello_is_lean, "split",
+     "only the lean engine splits and pads its ClientHello; write engine: lean and workload: "
+     "network, or split: 0 and padding: 0"},
+    {holds_nothing_open, "hold",
+     "only handshakes that stop early stay half-open, on the loopback; write stop: "
+     "after-client-hello and network: loopback, or hold: 0"},
+    {pace_elsewhere, "pace",
+     "only the workload network has a generator with a pace; write workload: network, or pace: 0 "
+     "and offered: 0%"},
+    {two_paces, "offered", "pace is a rate, offered a share of the capacity; write one of them"},
     {operation_elsewhere, "operation",
      "only workload primitive runs an operation; write workload: primitive, or operation: none"},
 };
@@ -300,7 +375,9 @@ static bool is_of_server(enum tlc_arm_key key)
         TLC_KEY_RESUMPTION,  TLC_KEY_RESUME_RATIO, TLC_KEY_ENGINE,      TLC_KEY_SHARE,
         TLC_KEY_CLOSE,       TLC_KEY_BURN,         TLC_KEY_CONCURRENCY, TLC_KEY_TIMEOUT,
         TLC_KEY_INSTANCE,    TLC_KEY_AGAINST,      TLC_KEY_VISITORS,    TLC_KEY_ECHO,
-        TLC_KEY_ALLOCATIONS, TLC_KEY_OPTIONAL,     TLC_KEY_VISITS};
+        TLC_KEY_ALLOCATIONS, TLC_KEY_OPTIONAL,     TLC_KEY_VISITS,      TLC_KEY_STOP,
+        TLC_KEY_SPLIT,       TLC_KEY_PADDING,      TLC_KEY_HOLD,        TLC_KEY_HOLD_FOR,
+        TLC_KEY_OWN_PACE,    TLC_KEY_OFFERED,      TLC_KEY_HELLO_RETRY};
     for (size_t i = 0; i < sizeof free_keys / sizeof *free_keys; i++)
         if (key == free_keys[i])
             return false;
@@ -398,12 +475,15 @@ static enum tlc_status check_path(const struct tlc_plan *plan, const struct tlc_
     if (arm->hello_retry && tls12(arm))
         return fail_arm(arm, document, origin, "hello_retry",
                         "HelloRetryRequest exists in TLS 1.3 only; write version: TLSv1.3", error);
-    if (!connects && (arm->rtt || arm->upgrade || arm->hello_retry))
+    bool retries = arm->hello_retry && !connects;
+    if (retries && (!lean(arm) || strchr(arm->groups, ':')))
+        return fail_arm(arm, document, origin, "hello_retry",
+                        "over the network the lean engine begins with a share that a server of one "
+                        "group does not take; write engine: lean, and one group",
+                        error);
+    if (!connects && (arm->rtt || arm->upgrade))
         return fail_arm(arm, document, origin,
-                        arm->rtt       ? "rtt"
-                        : arm->upgrade ? "upgrade"
-                                       : "hello_retry",
-                        "only the workload connect has this; write workload: connect", error);
+                        arm->rtt ? "rtt" : "upgrade", "only the workload connect has this; write workload: connect", error);
     return TLC_OK;
 }
 

@@ -104,10 +104,11 @@ double tlc_plan_seconds(const struct tlc_plan *plan)
     return schedule->blocks * (warm_ups_us(plan) + schedule->rounds * round_us) / 1e6;
 }
 
+// Whether the slices show something over time, a storm behind an event or a backlog that grows.
 static bool has_event(const struct tlc_plan *plan)
 {
     for (size_t i = 0; plan->arms && i < plan->arm_count; i++)
-        if (strcmp(plan->arms[i].event, "none") != 0)
+        if (strcmp(plan->arms[i].event, "none") != 0 || plan->arms[i].offered > 0)
             return true;
     return false;
 }
@@ -119,6 +120,14 @@ static void make_few_visitors(struct tlc_plan *plan)
     for (size_t i = 0; i < plan->arm_count; i++)
         if (plan->arms[i].visitors > VISITORS)
             plan->arms[i].visitors = VISITORS;
+}
+
+static void hold_shortly(struct tlc_plan *plan)
+{
+    enum { HOLD_FOR_US = 1000000 };
+    for (size_t i = 0; i < plan->arm_count; i++)
+        if (plan->arms[i].hold_for_us > HOLD_FOR_US)
+            plan->arms[i].hold_for_us = HOLD_FOR_US;
 }
 
 void tlc_plan_make_quick(struct tlc_plan *plan)
@@ -143,6 +152,7 @@ void tlc_plan_make_quick(struct tlc_plan *plan)
     double rounds = block_us / ((double)slices_of_round(plan) * (double)schedule->slice_us);
     if (events)
         make_few_visitors(plan);
+    hold_shortly(plan);
     double least_rounds = events ? 1 : 4;
     if (rounds < least_rounds)
         rounds = least_rounds;

@@ -16,7 +16,7 @@ enum { LONGEST_WORD = 1000, MOST_WORDS = 64, MOST_COMMANDS = 16, MOST_PAIRINGS =
 // ---- the schema
 
 struct document {
-    char *name, *about, *recipe, *ready_file;
+    char *name, *about, *recipe, *ready_file, *allocations;
     struct tlc_command *build;
     unsigned build_count;
     char **start, **version, **lacks;
@@ -46,6 +46,7 @@ static const cyaml_schema_field_t fields[] = {
     CYAML_FIELD_STRING_PTR("about", CYAML_FLAG_POINTER, struct document, about, 1, LONGEST_WORD),
     CYAML_FIELD_STRING_PTR("recipe", MAYBE, struct document, recipe, 1, 100),
     CYAML_FIELD_STRING_PTR("ready_file", MAYBE, struct document, ready_file, 1, LONGEST_WORD),
+    CYAML_FIELD_STRING_PTR("allocations", MAYBE, struct document, allocations, 1, 10),
     CYAML_FIELD_SEQUENCE("build", MAYBE, struct document, build, &command_value, 0, MOST_COMMANDS),
     CYAML_FIELD_SEQUENCE("start", CYAML_FLAG_POINTER, struct document, start, &word_value, 1,
                          MOST_WORDS),
@@ -94,6 +95,7 @@ static void take_over(struct document *from, struct tlc_server *into)
         .about = from->about,
         .recipe = from->recipe,
         .ready_file = from->ready_file,
+        .allocations = from->allocations,
         .build = from->build,
         .build_count = from->build_count,
         .start = {from->start, from->start_count},
@@ -134,6 +136,15 @@ enum tlc_status tlc_server_parse(const char *text, size_t count, const char *pat
     const char *slash = strrchr(path, '/');
     (*server)->path = strdup(path);
     (*server)->folder = slash ? strndup(path, (size_t)(slash - path)) : strdup(".");
+    const char *counted = (*server)->allocations;
+    if (counted && strcmp(counted, "preload") != 0 && strcmp(counted, "own") != 0) {
+        tlc_server_free(*server);
+        *server = NULL;
+        return tlc_fail(error, TLC_USAGE,
+                        "server: %s:1: allocations: neither preload nor own; write it as in "
+                        "docs/servers.md",
+                        path);
+    }
     if ((*server)->path && (*server)->folder)
         return TLC_OK;
     tlc_server_free(*server);
@@ -175,6 +186,7 @@ void tlc_server_free(struct tlc_server *server)
     free(server->folder);
     free(server->recipe);
     free(server->ready_file);
+    free(server->allocations);
     free(server);
 }
 

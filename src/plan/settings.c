@@ -9,7 +9,7 @@ static const char *const resumptions[] = {"none",   "psk_dhe_ke", "psk_ke",
                                           "ticket", "session-id", NULL};
 static const char *const accepts[] = {"shared", "reuseport", NULL};
 static const char *const engines[] = {"lean", "full", NULL};
-static const char *const shares[] = {"honest", "reused", "cheap", NULL};
+static const char *const shares[] = {"honest", "reused", "cheap", "unreduced", "low-order", NULL};
 static const char *const closes[] = {"reset", "fin", "close-notify", NULL};
 static const char *const instances[] = {"own", "baseline", NULL};
 static const char *const workloads[] = {"network", "memory", "primitive", "connect", NULL};
@@ -19,6 +19,8 @@ static const char *const events[] = {
     "rotate-trap", "reload", NULL};
 static const char *const sides[] = {"server", "client", "both", "flight", NULL};
 static const char *const visits[] = {"uniform", "zipf", NULL};
+static const char *const stops[] = {"complete", "after-client-hello", "after-server-flight",
+                                    "after-hello-retry", NULL};
 static const char *const authorities[] = {"rsa-2048", "leaf", NULL};
 
 #define AT(structure, field) #field, offsetof(struct structure, field)
@@ -97,6 +99,13 @@ const struct tlc_setting tlc_arm_settings[TLC_ARM_KEY_COUNT] = {
     SWITCH(tlc_arm, optional),
     COUNT(tlc_arm, names, "0", 0, 20000),
     TEXT(visits, tlc_read_word, "uniform", visits, NULL),
+    TEXT(stop, tlc_read_word, "complete", stops, NULL),
+    COUNT(tlc_arm, split, "0", 0, 16384),
+    COUNT(tlc_arm, padding, "0", 0, 12288),
+    COUNT(tlc_arm, hold, "0", 0, 1000),
+    TIME("hold_for", tlc_arm, hold_for_us, TLC_MEMBER_UNSIGNED, "2s", 1e4, 120e6),
+    COUNT(tlc_arm, pace, "0", 0, TLC_MOST_PACE),
+    SHARE(tlc_arm, offered, "0%", 10),
 };
 
 const struct tlc_setting tlc_schedule_settings[TLC_SCHEDULE_KEY_COUNT] = {

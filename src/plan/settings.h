@@ -51,7 +51,14 @@
     X(ALLOCATIONS, "allocations")                                                                  \
     X(OPTIONAL, "optional")                                                                        \
     X(NAMES, "names")                                                                              \
-    X(VISITS, "visits")
+    X(VISITS, "visits")                                                                            \
+    X(STOP, "stop")                                                                                \
+    X(SPLIT, "split")                                                                              \
+    X(PADDING, "padding")                                                                          \
+    X(HOLD, "hold")                                                                                \
+    X(HOLD_FOR, "hold_for")                                                                        \
+    X(OWN_PACE, "pace")                                                                            \
+    X(OFFERED, "offered")
 #define TLC_SCHEDULE_KEYS(X)                                                                       \
     X(BLOCKS, "blocks")                                                                            \
     X(ROUNDS, "rounds")                                                                            \

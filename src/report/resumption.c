@@ -4,11 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "report/paired.h"
 #include "report/telling.h"
 #include "report/words.h"
-#include "stats/stats.h"
-
-enum { MOST_BLOCKS = 256 };
 
 // Less of the server's CPU time than this is "little".
 static const double LITTLE = 0.10;
@@ -146,48 +144,6 @@ static void tell_arms(struct tlc_telling *telling, const struct tlc_report_model
     tlc_tell_table(telling, &table);
 }
 
-static const json_t *accepted_in(const struct tlc_report_arm *arm, json_int_t block)
-{
-    size_t index;
-    json_t *sample;
-    json_array_foreach(arm->sample_list, index, sample)
-    {
-        if (json_integer_value(json_object_get(sample, "block")) == block &&
-            json_is_true(json_object_get(sample, "accepted")))
-            return sample;
-    }
-    return NULL;
-}
-
-// How much more of the server's CPU time one arm takes, in microseconds, paired by block.
-static struct tlc_interval difference(const struct tlc_report_arm *more,
-                                      const struct tlc_report_arm *less)
-{
-    double differences[MOST_BLOCKS];
-    size_t count = 0, index;
-    json_t *sample;
-    json_array_foreach(more->sample_list, index, sample)
-    {
-        json_int_t block = json_integer_value(json_object_get(sample, "block"));
-        const json_t *other = accepted_in(less, block);
-        if (other && accepted_in(more, block) == sample && count < MOST_BLOCKS)
-            differences[count++] = number_of(sample, "cost_us") - number_of(other, "cost_us");
-    }
-    return tlc_signed_rank_interval(differences, count, 0.95);
-}
-
-static char *interval_words(struct tlc_interval interval, char *words)
-{
-    char estimate[TLC_WORDS], low[TLC_WORDS], high[TLC_WORDS];
-    tlc_words_figure(interval.n ? interval.estimate : NAN, estimate);
-    if (interval.n && isfinite(interval.low) && isfinite(interval.high))
-        snprintf(words, TLC_WORDS, "%.40s (%.40s to %.40s)", estimate,
-                 tlc_words_figure(interval.low, low), tlc_words_figure(interval.high, high));
-    else
-        snprintf(words, TLC_WORDS, "%.40s", estimate);
-    return words;
-}
-
 // A full handshake and its resumption in both modes of TLS 1.3.
 struct triple {
     const struct tlc_report_arm *full, *dhe_ke, *ke;
@@ -229,8 +185,8 @@ static void tell_parts(struct tlc_telling *telling, const struct tlc_report_mode
         tlc_tell_row(telling, &table,
                      (const char *const[]){
                          triple.full->name, tlc_words_figure(triple.full->cost_us.estimate, cost),
-                         interval_words(difference(triple.full, triple.dhe_ke), signature),
-                         interval_words(difference(triple.dhe_ke, triple.ke), exchange),
+                         tlc_paired_words(tlc_paired_difference(triple.full, triple.dhe_ke), signature),
+                         tlc_paired_words(tlc_paired_difference(triple.dhe_ke, triple.ke), exchange),
                          tlc_words_figure(triple.ke->cost_us.estimate, rest)});
     }
     if (!table.row_count) {
@@ -268,7 +224,7 @@ static void tell_exchange_claim(struct tlc_telling *telling, const struct triple
                   answer(all_resumed && ke.without_group >= ke.handshakes,
                          all_resumed && ke.without_group <= 0),
                   triple->ke->name, ke.handshakes - ke.without_group, ke.handshakes,
-                  interval_words(difference(triple->dhe_ke, triple->ke), price),
+                  tlc_paired_words(tlc_paired_difference(triple->dhe_ke, triple->ke), price),
                   telling->emitter->microseconds);
 }
 

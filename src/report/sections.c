@@ -14,6 +14,8 @@
 #include "report/evidence.h"
 #include "report/facts.h"
 #include "report/gains.h"
+#include "report/overload.h"
+#include "report/pre_authentication.h"
 #include "report/resumption.h"
 #include "report/sides.h"
 #include "report/sizes.h"
@@ -262,6 +264,8 @@ enum tlc_status tlc_sections_write(const struct tlc_report_model *model,
     writer.whole = tlc_arms_write(model, published, emitter, &citations) && writer.whole;
     writer.whole = tlc_gains_write(model, published, emitter) && writer.whole;
     writer.whole = tlc_resumption_write(model, emitter) && writer.whole;
+    writer.whole = tlc_pre_authentication_write(model, published, emitter) && writer.whole;
+    writer.whole = tlc_overload_write(model, emitter) && writer.whole;
     writer.whole = tlc_sides_write(model, emitter) && writer.whole;
     writer.whole = tlc_curves_write(model, emitter) && writer.whole;
     writer.whole = tlc_evidence_write(model, emitter) && writer.whole;

@@ -10,6 +10,7 @@
 
 #define POLYNOMIAL_TERMS 256 // FIPS 203: n
 #define RHO_BYTES        32
+#define FIELD_PRIME      3329 // FIPS 203: q
 
 static bool write_generator(enum tlc_curve curve, uint8_t *share)
 {
@@ -44,6 +45,23 @@ bool tlc_cheap_make(const struct tlc_group *group, struct tlc_cheap *cheap)
     return cheap->hash != NULL && tlc_random(key + bytes - RHO_BYTES, RHO_BYTES) &&
            EVP_Digest(key, bytes, cheap->key_hash, NULL, tlc_sha3_256(), NULL) &&
            EVP_DigestInit_ex2(cheap->hash, tlc_sha3_512(), NULL);
+}
+
+bool tlc_cheap_spoil(const struct tlc_group *group, enum tlc_share share, struct tlc_cheap *cheap)
+{
+    bool low_order = share == TLC_SHARE_LOW_ORDER;
+    if (low_order ? group->curve != TLC_CURVE_X25519 : group->kem == TLC_KEM_NONE)
+        return false;
+    if (low_order) {
+        memset(cheap->share + tlc_share_curve_offset(group), 0,
+               tlc_curve_sizes(group->curve)->share_bytes);
+        return true;
+    }
+    // The first coefficient, 12 bits in little-endian order (FIPS 203, algorithm 5), becomes q.
+    uint8_t *key = cheap->share + tlc_share_kem_offset(group);
+    key[0] = FIELD_PRIME & 0xff;
+    key[1] = FIELD_PRIME >> 8;
+    return true;
 }
 
 static bool all_zero(const uint8_t *bytes, size_t count)

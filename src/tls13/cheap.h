@@ -12,6 +12,7 @@
 #ifndef TLC_TLS13_CHEAP_H
 #define TLC_TLS13_CHEAP_H
 
+#include "tls13/client.h"
 #include "tls13/key_share.h"
 
 struct tlc_cheap {
@@ -21,6 +22,9 @@ struct tlc_cheap {
 };
 
 bool tlc_cheap_make(const struct tlc_group *group, struct tlc_cheap *cheap) TLC_CHECKED;
+// Makes a cheap share into one that servers must refuse; false when the group has no such part.
+bool tlc_cheap_spoil(const struct tlc_group *group, enum tlc_share share,
+                     struct tlc_cheap *cheap) TLC_CHECKED;
 bool tlc_cheap_secret(const struct tlc_cheap *cheap, const struct tlc_group *group,
                       const struct tlc_server_share *parts, uint8_t *secret) TLC_CHECKED;
 void tlc_cheap_free(struct tlc_cheap *cheap);

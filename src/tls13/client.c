@@ -74,8 +74,7 @@ enum tlc_status tlc_tls13_start(struct tlc_tls13_client *client,
         !tlc_client_hello_put(client, (struct tlc_reader){0}))
         return tlc_fail(error, TLC_ENVIRONMENT, "lean client: ClientHello: %s",
                         client->now.fault.text);
-    client->now.state =
-        config->stop == TLC_STOP_AFTER_CLIENT_HELLO ? TLC_TLS13_STOPPED : TLC_TLS13_WAIT;
+    client->now.state = TLC_TLS13_WAIT;
     return TLC_OK;
 }
 

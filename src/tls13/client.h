@@ -17,13 +17,24 @@
 enum tlc_share {
     TLC_SHARE_HONEST, // a fresh key pair for every handshake
     TLC_SHARE_REUSED, // one key pair per configuration, a real exchange each time
-    TLC_SHARE_CHEAP   // a valid share that costs the client almost nothing (docs/generator.md)
+    TLC_SHARE_CHEAP,  // a valid share that costs the client almost nothing (docs/generator.md)
+    // Shares that a server must refuse, for handshakes that stop at its answer:
+    TLC_SHARE_UNREDUCED, // an ML-KEM key with a coefficient of q (FIPS 203, 7.2)
+    TLC_SHARE_LOW_ORDER  // the X25519 point u = 0, whose secret is zero (RFC 7748, 6.1)
 };
+
+// Whether a server has to refuse such a share.
+static inline bool tlc_share_is_invalid(enum tlc_share share)
+{
+    return share == TLC_SHARE_UNREDUCED || share == TLC_SHARE_LOW_ORDER;
+}
+
 
 enum tlc_tls13_stop { // where a handshake ends on purpose
     TLC_STOP_COMPLETE,
-    TLC_STOP_AFTER_CLIENT_HELLO,
-    TLC_STOP_AFTER_SERVER_FLIGHT
+    TLC_STOP_AFTER_CLIENT_HELLO, // at the ServerHello, of which the client computes nothing
+    TLC_STOP_AFTER_SERVER_FLIGHT,
+    TLC_STOP_AFTER_HELLO_RETRY // at a HelloRetryRequest; without one at the ServerHello
 };
 
 struct tlc_tls13_options {
@@ -80,6 +91,7 @@ struct tlc_tls13_evidence {
     uint16_t version, cipher, group,
         signature; // signature: scheme of CertificateVerify, 0 when resumed
     bool hello_retry_request;
+    bool cookie; // the HelloRetryRequest had one
     bool resumed;
     int psk_mode; // -1 not resumed, 0 psk_ke, 1 psk_dhe_ke
     bool signature_verified;
@@ -99,8 +111,8 @@ void tlc_tls13_client_free(struct tlc_tls13_client *client);
 
 // Begins a handshake; pending output then holds the ClientHello. `ticket` (may be NULL) is offered
 // as PSK and must live until the call returns; one whose lifetime is over is left out, so that the
-// evidence tells. `now_ms` is any clock that ticket ages are measured on. With the stop point
-// AFTER_CLIENT_HELLO the state is STOPPED at once, and what the server sends is dropped.
+// evidence tells. `now_ms` is any clock that ticket ages are measured on. At its stop point the
+// client is STOPPED: the evidence holds what it read until there, and what follows is dropped.
 enum tlc_status tlc_tls13_start(struct tlc_tls13_client *client,
                                 const struct tlc_tls13_config *config,
                                 const struct tlc_tls13_ticket *ticket, uint64_t now_ms,

@@ -41,7 +41,7 @@ static const uint8_t *share_bytes(struct tlc_tls13_client *client, uint8_t *hone
     standing = tlc_config_standing_share(config, client->now.group_index);
     if (standing == NULL)
         return NULL;
-    return config->share == TLC_SHARE_CHEAP ? standing->cheap.share : standing->share;
+    return config->share == TLC_SHARE_REUSED ? standing->share : standing->cheap.share;
 }
 
 static void put_key_share(struct writer *out, uint16_t group, const uint8_t *share, size_t count)

@@ -130,6 +130,13 @@ static bool is_address(const char *name)
     return inet_pton(AF_INET, name, &address) == 1 || inet_pton(AF_INET6, name, &address) == 1;
 }
 
+static bool can_be_spoiled(const struct tlc_tls13_config *config, enum tlc_share share)
+{
+    const struct tlc_group *group = tlc_group_find(config->groups[0]);
+    return share == TLC_SHARE_LOW_ORDER ? group->curve == TLC_CURVE_X25519
+                                        : group->kem != TLC_KEM_NONE;
+}
+
 static enum tlc_status take_rest(struct tlc_tls13_config *config,
                                  const struct tlc_tls13_options *options, struct tlc_error *error)
 {
@@ -142,6 +149,16 @@ static enum tlc_status take_rest(struct tlc_tls13_config *config,
     if (options->psk_modes > 3)
         return tlc_fail(error, TLC_USAGE,
                         "lean client: psk modes: only bits 0 and 1 have a meaning");
+    if (tlc_share_is_invalid(options->share) && (options->stop == TLC_STOP_COMPLETE ||
+                                                 options->stop == TLC_STOP_AFTER_SERVER_FLIGHT))
+        return tlc_fail(error, TLC_USAGE,
+                        "lean client: share: one that servers refuse ends at their answer; stop "
+                        "after-client-hello");
+    if (tlc_share_is_invalid(options->share) && !can_be_spoiled(config, options->share))
+        return tlc_fail(error, TLC_USAGE,
+                        "lean client: share: %s has no such part; an unreduced key takes an ML-KEM "
+                        "group, a low-order point one with X25519",
+                        tlc_name(TLC_NAME_GROUP, config->groups[0]));
     config->server_name = name != NULL && *name != '\0' && !is_address(name);
     config->share = options->share;
     config->stop = options->stop;
@@ -263,9 +280,14 @@ struct tlc_standing_share *tlc_config_standing_share(const struct tlc_tls13_conf
     struct tlc_tls13_runtime *runtime = config->runtime;
     struct tlc_standing_share *share = &runtime->shares[group_index];
     const struct tlc_group *group = tlc_group_find(config->groups[group_index]);
-    if (!share->made)
-        share->made = config->share == TLC_SHARE_CHEAP
-                          ? tlc_cheap_make(group, &share->cheap)
-                          : tlc_key_pair_make(&runtime->maker, group, &share->pair, share->share);
+    if (share->made)
+        return share;
+    if (config->share == TLC_SHARE_HONEST || config->share == TLC_SHARE_REUSED)
+        share->made = tlc_key_pair_make(&runtime->maker, group, &share->pair, share->share);
+    else
+        share->made = tlc_cheap_make(group, &share->cheap);
+    // Behind a HelloRetryRequest the second share is the one to be refused.
+    if (share->made && tlc_share_is_invalid(config->share) && group_index == 0)
+        share->made = tlc_cheap_spoil(group, config->share, &share->cheap);
     return share->made ? share : NULL;
 }

@@ -170,6 +170,19 @@ static bool compute_secret(struct tlc_tls13_client *client, const struct tlc_ser
     return good || illegal(client, "group", "ServerHello: the key share is not valid");
 }
 
+// Whether the handshake ends on purpose at this message: nothing is computed of it then.
+static bool stops_at(struct tlc_tls13_client *client, const struct tlc_server_hello *hello)
+{
+    enum tlc_tls13_stop stop = client->config->stop;
+    if (stop != TLC_STOP_AFTER_HELLO_RETRY &&
+        (stop != TLC_STOP_AFTER_CLIENT_HELLO || hello->retry))
+        return false;
+    client->evidence.hello_retry_request =
+        client->evidence.hello_retry_request || hello->retry;
+    client->now.state = TLC_TLS13_STOPPED;
+    return true;
+}
+
 static bool take_server_hello(struct tlc_tls13_client *client, const uint8_t *message, size_t count,
                               bool last)
 {
@@ -183,10 +196,13 @@ static bool take_server_hello(struct tlc_tls13_client *client, const uint8_t *me
     if (!last) // keys change behind it (RFC 8446, 5.1)
         return tlc_client_fault(client, TLC_ALERT_UNEXPECTED_MESSAGE, "protocol",
                                 "ServerHello: more data in its record");
+    client->evidence.cookie = client->evidence.cookie || hello.cookie.left > 0;
     if (hello.retry)
-        return take_retry(client, &hello, message, count);
+        return stops_at(client, &hello) || take_retry(client, &hello, message, count);
     if (!check_exchange(client, &hello))
         return false;
+    if (stops_at(client, &hello))
+        return true;
     if (hello.has_group && !compute_secret(client, &hello, secret))
         return false;
     const uint8_t *psk = hello.has_psk ? client->offer.psk : NULL;

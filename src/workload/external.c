@@ -254,6 +254,25 @@ static enum tlc_status make_line(const struct tlc_command *command, const char *
     return status;
 }
 
+static enum tlc_status add_environment(struct line *line, const char *const *more,
+                                       struct tlc_error *error)
+{
+    size_t count = 0;
+    while (line->environment[count])
+        count++;
+    for (; more && *more; more++) {
+        char **grown = realloc(line->environment, (count + 2) * sizeof *grown);
+        if (!grown)
+            return tlc_fail(error, TLC_ENVIRONMENT, "server: out of memory");
+        line->environment = grown;
+        grown[count] = strdup(*more);
+        if (!grown[count])
+            return tlc_fail(error, TLC_ENVIRONMENT, "server: out of memory");
+        grown[++count] = NULL;
+    }
+    return TLC_OK;
+}
+
 // Runs a command to its end.
 static enum tlc_status run_line(const struct line *line, const char *log, int timeout_ms,
                                 struct tlc_error *error)
@@ -493,13 +512,15 @@ enum tlc_status tlc_external_start(const struct tlc_external_run *run, struct tl
                            error);
     if (status != TLC_OK)
         return status;
+    status = add_environment(&line, run->environment, error);
     const struct tlc_process_options options = {.arguments = (const char *const *)line.words,
                                                 .environment =
                                                     (const char *const *)line.environment,
                                                 .cpus = run->cpus,
                                                 .log = run->log};
     remove(run->log);
-    status = tlc_process_start(&options, process, error);
+    if (status == TLC_OK)
+        status = tlc_process_start(&options, process, error);
     if (status == TLC_OK)
         status = await(run, &values, process, error);
     if (status == TLC_OK)

@@ -35,6 +35,7 @@ struct tlc_external_run {
     const char *work;         // folder of this instance, which is made
     const char *log;
     const cpu_set_t *cpus;
+    const char *const *environment; // more "NAME=value" than the description has; NULL: none
 };
 
 // Starts the server on a free port of 127.0.0.1 and waits until it listens. *command (the caller's)

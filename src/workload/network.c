@@ -15,7 +15,7 @@
 #include "stacks/loader.h"
 #include "workload/arm_support.h"
 #include "workload/kinds.h"
-#include "workload/network_allocations.h"
+#include "workload/network_held.h"
 #include "workload/network_state.h"
 #include "workload/network_target.h"
 
@@ -245,15 +245,18 @@ static enum tlc_status probe_arm(struct tlc_workload *workload, struct network_a
     return status;
 }
 
-// Once a campaign: the count is the same in every block.
-static enum tlc_status count_allocations(struct tlc_workload *workload, struct network_arm *state,
-                                         const json_t *evidence, struct tlc_error *error)
+// Once a campaign: the counts are the same in every block.
+static enum tlc_status count_once(struct tlc_workload *workload, struct network_arm *state,
+                                  const json_t *evidence, struct tlc_error *error)
 {
-    if (!state->arm->allocations || state->allocations)
-        return TLC_OK;
     const struct tlc_allocation_run run = {state->arm, state->plugin, state->certificates,
                                            workload->setup, evidence};
-    return tlc_arm_count_allocations(&run, &state->allocations, error);
+    enum tlc_status status = TLC_OK;
+    if (state->arm->allocations && !state->allocations)
+        status = tlc_arm_count_allocations(&run, &state->allocations, error);
+    if (status == TLC_OK && state->arm->hold && !state->half_open)
+        status = tlc_arm_hold(&run, state->external, &state->half_open, error);
+    return status;
 }
 
 static void leave_instance(struct instance *instance)
@@ -374,7 +377,7 @@ static enum tlc_status network_prepare(struct tlc_workload *workload, size_t arm
     if (status == TLC_OK && state->other)
         status = prepare_target(workload, arm, true, *evidence, error);
     if (status == TLC_OK)
-        status = count_allocations(workload, state, *evidence, error);
+        status = count_once(workload, state, *evidence, error);
     if (status == TLC_OK)
         status = tlc_network_warm_up(workload, arm, error);
     // A server that runs and cannot be measured costs its sample; one that cannot start, the run.
@@ -407,6 +410,10 @@ static enum tlc_status network_stay(struct tlc_workload *workload, size_t arm,
         json_object_set(stay->detail, "server_counters", instance->counters);
     if (state->allocations)
         json_object_set(stay->detail, "allocations", state->allocations);
+    if (state->half_open)
+        json_object_set(stay->detail, "half_open", state->half_open);
+    if (state->capacity > 0)
+        json_object_set_new(stay->detail, "capacity", json_real(state->capacity));
     if (state->external)
         json_object_set_new(stay->detail, "server",
                             json_pack("{s:s, s:s, s:s, s:O?}", "name",
@@ -427,6 +434,8 @@ static void network_close(struct tlc_workload *workload)
         network_release(workload, i);
     for (size_t i = 0; workload->arms && i < workload->arm_count; i++)
         json_decref(workload->arms[i].allocations);
+    for (size_t i = 0; workload->arms && i < workload->arm_count; i++)
+        json_decref(workload->arms[i].half_open);
     for (int i = 0; i < NETWORKS; i++) {
         for (int k = 0; k < SEATS; k++)
             tlc_arm_generator_stop(&workload->paths[i].generators[k]);

@@ -12,8 +12,8 @@
 // What libraries set up once is left to the first handshakes, which do not count.
 enum { UNCOUNTED = 32, COUNTED = 128, ANSWER_MS = 30000, SETTLE_MS = 2000 };
 
-static enum tlc_status start_server(const struct tlc_allocation_run *run,
-                                    struct tlc_arm_server *server, struct tlc_error *error)
+enum tlc_status tlc_arm_counted_server(const struct tlc_allocation_run *run,
+                                       struct tlc_arm_server *server, struct tlc_error *error)
 {
     char log[600], options[600];
     struct tlc_arm counted = *run->arm;
@@ -79,12 +79,21 @@ static enum tlc_status run_slice(struct tlc_arm_generator *generator, struct tlc
     return status;
 }
 
+void tlc_arm_counted(const json_t *counters, struct tlc_allocations *counts)
+{
+    const json_t *json = json_object_get(counters, "allocations");
+    *counts = (struct tlc_allocations){
+        .count = (uint64_t)json_integer_value(json_object_get(json, "count")),
+        .bytes = (uint64_t)json_integer_value(json_object_get(json, "bytes")),
+        .frees = (uint64_t)json_integer_value(json_object_get(json, "frees")),
+        .held = (uint64_t)json_integer_value(json_object_get(json, "held")),
+    };
+}
+
 static void read_counts(const json_t *counters, struct tlc_allocations *counts,
                         uint64_t *handshakes)
 {
-    const json_t *json = json_object_get(counters, "allocations");
-    counts->count = (uint64_t)json_integer_value(json_object_get(json, "count"));
-    counts->bytes = (uint64_t)json_integer_value(json_object_get(json, "bytes"));
+    tlc_arm_counted(counters, counts);
     *handshakes = (uint64_t)json_integer_value(
         json_object_get(json_object_get(counters, "totals"), "handshakes"));
 }
@@ -124,7 +133,7 @@ enum tlc_status tlc_arm_count_allocations(const struct tlc_allocation_run *run, 
     struct tlc_arm_server server = {.process = {.control = -1}};
     struct tlc_arm_generator generator = {.process = {.control = -1}};
     *counted = NULL;
-    enum tlc_status status = start_server(run, &server, error);
+    enum tlc_status status = tlc_arm_counted_server(run, &server, error);
     if (status == TLC_OK)
         status = start_generator(run, &generator, error);
     if (status == TLC_OK)

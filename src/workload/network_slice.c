@@ -6,7 +6,7 @@
 #include "workload/buckets.h"
 #include "workload/network_state.h"
 
-enum { SETTLE_MS = 2000, EXTERNAL_SETTLE_MS = 200, LONGEST_MS = 600000 };
+enum { BATCH = 32, SETTLE_MS = 2000, EXTERNAL_SETTLE_MS = 200, LONGEST_MS = 600000, CAPACITY_US = 300000 };
 
 // One arm in a slice: on which server, driven by which generator.
 struct seat {
@@ -15,6 +15,7 @@ struct seat {
     struct tlc_arm_generator *generator;
     json_int_t target;
     unsigned concurrency;
+    bool closed; // in a closed loop, whatever the arm's pace
     uint64_t served, burnt_ns, provider_work,
         client_certificates; // of the server, before the slice
     double cost_us;
@@ -27,14 +28,33 @@ static uint64_t total_of(const json_t *counters, const char *what)
     return (uint64_t)json_integer_value(json_object_get(json_object_get(counters, "totals"), what));
 }
 
+// Handshakes begun in a second; 0: as the server follows.
+static double pace_of(const struct seat *seat)
+{
+    const struct tlc_arm *arm = seat->state->arm;
+    if (arm->offered > 0)
+        return seat->closed ? 0 : arm->offered * seat->state->capacity;
+    if (arm->pace)
+        return arm->pace;
+    return tlc_arm_is_unfinished(arm) ? TLC_MOST_PACE : 0;
+}
+
+// Connections that the bound on the rate leaves alone share their wake-ups as in a closed loop.
+static int batch_of(const struct seat *seat)
+{
+    const struct tlc_arm *arm = seat->state->arm;
+    return !arm->pace && tlc_arm_is_unfinished(arm) ? BATCH : 0;
+}
+
 static enum tlc_status begin_load(struct seat *seat, uint64_t duration_us, uint64_t count,
                                   struct tlc_error *error)
 {
     return tlc_arm_generator_tell(
         seat->generator,
-        json_pack("{s:s, s:I, s:I, s:I, s:i, s:b}", "command", "slice", "id", seat->target,
+        json_pack("{s:s, s:I, s:I, s:I, s:i, s:b, s:f, s:i}", "command", "slice", "id", seat->target,
                   "duration_us", (json_int_t)duration_us, "count", (json_int_t)count, "concurrency",
-                  (int)seat->concurrency, "keep_latencies", 1),
+                  (int)seat->concurrency, "keep_latencies", 1, "rate", pace_of(seat), "batch",
+                  batch_of(seat)),
         error);
 }
 
@@ -68,17 +88,27 @@ void tlc_network_settle(const struct network_arm *state, struct instance *instan
     instance->counters = counters;
 }
 
-static void fill_slice(const struct tlc_counters *counters, double cost_us, double burnt_us,
-                       struct tlc_slice *slice)
+static uint64_t error_of(const struct tlc_counters *counters, const char *kind)
 {
+    return (uint64_t)json_integer_value(json_object_get(counters->errors, kind));
+}
+
+static void fill_slice(const struct tlc_arm *arm, const struct tlc_counters *counters,
+                       double cost_us, double burnt_us, struct tlc_slice *slice)
+{
+    uint64_t given_up = 0;
+    if (arm->offered > 0)
+        given_up = error_of(counters, "timeout") + error_of(counters, "connect-timeout");
     *slice = (struct tlc_slice){
         .started = counters->started,
-        .handshakes = counters->handshakes,
+        .handshakes =
+            tlc_arm_is_unfinished(arm) ? counters->stopped : counters->handshakes,
         .in_window = counters->in_window,
         .resumed = counters->resumed,
         .hello_retry_requests = counters->hello_retry_requests,
         .mismatches = counters->mismatches,
-        .errors = tlc_counters_errors(counters),
+        .errors = tlc_counters_errors(counters) - given_up,
+        .given_up = given_up,
         .window_s = counters->window_s,
         .span_s = counters->span_s,
         .cost_us = cost_us,
@@ -86,6 +116,12 @@ static void fill_slice(const struct tlc_counters *counters, double cost_us, doub
         .client_us = counters->cpu_user_us + counters->cpu_system_us,
         .detail = tlc_counters_to_json(counters),
     };
+}
+
+// What of the server's counts the arm's clients bring about.
+static const char *served_of(const struct tlc_arm *arm)
+{
+    return tlc_arm_is_unfinished(arm) ? "accepted" : "handshakes";
 }
 
 // Tells the server what it burns in each handshake of the slice that follows. Every slice begins
@@ -100,7 +136,7 @@ static enum tlc_status wake_seat(struct seat *seat, struct tlc_error *error)
         instance->dead = true;
     if (instance->dead)
         return tlc_fail(error, TLC_REFUSED, "arm '%s': its server has ended", arm->name);
-    seat->served = total_of(instance->counters, "handshakes");
+    seat->served = total_of(instance->counters, served_of(arm));
     seat->burnt_ns = total_of(instance->counters, "burnt_ns");
     seat->provider_work = tlc_arm_provider_work(instance->counters);
     seat->client_certificates = total_of(instance->counters, "client_certificates");
@@ -168,11 +204,11 @@ static void fill_seats(const struct tlc_workload *workload, struct seat *seats, 
                                                (unsigned)CPU_COUNT(&workload->setup->server_cpus));
         tlc_sums_add(&state->sums, &seat->before, &seat->after, seat->cost_us, together_us,
                      seat->counters.span_s);
-        state->server_handshakes += total_of(counters, "handshakes") - seat->served;
+        state->server_handshakes += total_of(counters, served_of(state->arm)) - seat->served;
         state->client_certificates +=
             total_of(counters, "client_certificates") - seat->client_certificates;
         state->provider_work += tlc_arm_provider_work(counters) - seat->provider_work;
-        fill_slice(&seat->counters, seat->cost_us,
+        fill_slice(state->arm, &seat->counters, seat->cost_us,
                    (double)(total_of(counters, "burnt_ns") - seat->burnt_ns) / 1000, &slices[i]);
     }
 }
@@ -361,6 +397,20 @@ enum tlc_status tlc_network_duet(struct tlc_workload *workload, const struct tlc
     return status;
 }
 
+// What the warm server can do, by the very load that is then offered in shares of it.
+static enum tlc_status find_capacity(struct tlc_workload *workload, struct seat *seat,
+                                     struct tlc_error *error)
+{
+    struct tlc_slice slice = {0};
+    enum tlc_status status =
+        run_seats(workload, seat, 1, CAPACITY_US, 0, NULL, &slice, error);
+    seat->state->capacity = slice.span_s > 0 ? (double)slice.handshakes / slice.span_s : 0;
+    if (status == TLC_OK && seat->state->capacity <= 0)
+        status = tlc_fail(error, TLC_REFUSED, "capacity: no handshake was completed");
+    tlc_slice_clear(&slice);
+    return status;
+}
+
 enum tlc_status tlc_network_warm_up(struct tlc_workload *workload, size_t arm,
                                     struct tlc_error *error)
 {
@@ -375,9 +425,15 @@ enum tlc_status tlc_network_warm_up(struct tlc_workload *workload, size_t arm,
         status = run_seats(workload, &seat, 1, 0, state->arm->visitors, NULL, &slice, error);
     tlc_slice_clear(&slice);
     seat = seat_of(workload, arm, false, 0, state->arm->concurrency);
+    if (state->arm->offered > 0) { // too many at once would measure the queues
+        seat.closed = true;
+        seat.concurrency = seat.concurrency < BATCH ? seat.concurrency : BATCH;
+    }
     if (status == TLC_OK)
         status = run_seats(workload, &seat, 1, duration_us, 0, NULL, &slice, error);
     tlc_slice_clear(&slice);
+    if (status == TLC_OK && state->arm->offered > 0)
+        status = find_capacity(workload, &seat, error);
     state->sums = (struct tlc_sums){0};
     state->server_handshakes = state->client_certificates = state->provider_work = 0;
     return status;

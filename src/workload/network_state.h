@@ -42,6 +42,8 @@ struct network_arm {
     uint64_t client_certificates; // of these handshakes, those with a client's certificate
     uint64_t provider_work;       // and what its crypto provider did
     json_t *allocations;          // of a handshake, counted once; NULL: not asked for
+    json_t *half_open;            // what the arm's unfinished handshakes hold, alike
+    double capacity;              // handshakes a second that the warm-up found; 0: not asked for
     bool prepared;
 };
 

@@ -15,9 +15,32 @@ enum tlc_status tlc_arm_codes(const struct tlc_arm *arm, uint16_t *groups, size_
 
 static enum tlc_share share_of(const char *name)
 {
-    return !strcmp(name, "cheap")    ? TLC_SHARE_CHEAP
-           : !strcmp(name, "reused") ? TLC_SHARE_REUSED
-                                     : TLC_SHARE_HONEST;
+    return !strcmp(name, "cheap")       ? TLC_SHARE_CHEAP
+           : !strcmp(name, "reused")    ? TLC_SHARE_REUSED
+           : !strcmp(name, "unreduced") ? TLC_SHARE_UNREDUCED
+           : !strcmp(name, "low-order") ? TLC_SHARE_LOW_ORDER
+                                        : TLC_SHARE_HONEST;
+}
+
+static enum tlc_tls13_stop stop_of(const char *name)
+{
+    return !strcmp(name, "after-client-hello")    ? TLC_STOP_AFTER_CLIENT_HELLO
+           : !strcmp(name, "after-server-flight") ? TLC_STOP_AFTER_SERVER_FLIGHT
+           : !strcmp(name, "after-hello-retry")   ? TLC_STOP_AFTER_HELLO_RETRY
+                                                  : TLC_STOP_COMPLETE;
+}
+
+// The client begins with a key share of a group that the server lacks.
+static enum tlc_status begin_elsewhere(struct tlc_target_options *target, struct tlc_error *error)
+{
+    uint16_t decoy = tlc_group_outside(target->groups, target->group_count);
+    if (!decoy || target->group_count == TLC_ARM_GROUPS)
+        return tlc_fail(error, TLC_USAGE,
+                        "hello_retry: the server has every group that the client could try first");
+    target->groups[target->group_count++] = decoy;
+    target->wrong_share_first = true;
+    target->expect.allow_hello_retry_request = target->expect.require_hello_retry_request = true;
+    return TLC_OK;
 }
 
 static enum tlc_close close_of(const char *name)
@@ -37,6 +60,7 @@ static void expect_of(const struct tlc_arm *arm, const json_t *evidence,
         .group = target->groups[0],
         .cipher = target->cipher_count ? target->ciphers[0] : 0,
         .resumed = strcmp(arm->resumption, "none") ? -1 : 0,
+        .refusal = tlc_share_is_invalid(target->share),
     };
     const char *hex =
         json_string_value(json_object_get(json_object_get(evidence, "certificate"), "sha256"));
@@ -89,6 +113,9 @@ enum tlc_status tlc_arm_target(const struct tlc_arm *arm, const struct tlc_arm_p
         .min_version = tlc_code(TLC_NAME_VERSION, arm->version),
         .max_version = tlc_code(TLC_NAME_VERSION, arm->version),
         .share = share_of(arm->share),
+        .stop = stop_of(arm->stop),
+        .split_every = arm->split,
+        .padding_bytes = arm->padding,
         .close = close_of(arm->close),
         .server_name = "localhost",
         .verify_every = 256,
@@ -115,5 +142,5 @@ enum tlc_status tlc_arm_target(const struct tlc_arm *arm, const struct tlc_arm_p
         return status;
     target->cipher_count = target->ciphers[0] ? 1 : 0;
     expect_of(arm, peer->evidence, target);
-    return TLC_OK;
+    return arm->hello_retry ? begin_elsewhere(target, error) : TLC_OK;
 }

@@ -22,7 +22,9 @@ struct tlc_workload_setup {
 
 // Figures of one slice. Sums over slices are sums of these.
 struct tlc_slice {
+    // Of an arm whose clients leave early, `handshakes` are those that the server has answered.
     uint64_t started, handshakes, in_window, resumed, hello_retry_requests, mismatches, errors;
+    uint64_t given_up; // where more is offered than the server can do: time-outs, no errors then
     double window_s, span_s;
     double cost_us;   // server CPU charged to the slice: the process tree's run time, whole
                       // microseconds not rounded
@@ -46,6 +48,7 @@ struct tlc_slice {
 // meaning).
 struct tlc_stay {
     double server_busy, generator_busy, steal, accounting;
+    // The server's own count; of an arm whose clients leave early, of the connections it accepted.
     uint64_t server_handshakes, listen_overflows, listen_drops;
     uint64_t client_certificates; // handshakes in which the client sent one, as the server counts
     uint64_t provider_work;       // what the arm's crypto provider did, at most once in a handshake

@@ -147,6 +147,43 @@ static const struct tlc_engine_kind scripted = {
     .close = script_close,
 };
 
+// A kind that knows the stop points, as the lean engine does: 'E' is the ServerHello to stop at.
+static enum tlc_session_state stopping_input(struct tlc_session *session, const uint8_t *bytes,
+                                             size_t count, uint64_t now_ms)
+{
+    if (count && bytes[0] == 'E')
+        return TLC_SESSION_STOPPED;
+    return script_input(session, bytes, count, now_ms);
+}
+
+static bool stopping_facts(struct tlc_session *session, struct tlc_facts *facts)
+{
+    (void)session;
+    *facts = (struct tlc_facts){
+        .version = 0x0304, .group = 29, .psk_mode = -1, .alpn = "", .partial = true};
+    return true;
+}
+
+static void stopping_failure(const struct tlc_session *session, char kind[TLC_FAILURE_BYTES])
+{
+    (void)session;
+    strcpy(kind, "alert-illegal_parameter");
+}
+
+static const struct tlc_engine_kind stopping = {
+    .name = "stopping",
+    .stops = true,
+    .start = script_start,
+    .output = script_output,
+    .output_sent = script_output_sent,
+    .input = stopping_input,
+    .hello_seen = script_hello_seen,
+    .facts = stopping_facts,
+    .resumed = script_resumed,
+    .tickets = script_tickets,
+    .failure = stopping_failure,
+};
+
 struct fixture {
     struct script session;
     struct tlc_counters counters;
@@ -450,6 +487,41 @@ static void stop_points_end_without_a_handshake(void **state)
     tlc_counters_free(&f.counters);
 }
 
+// The scripted fault is then the server's alert, as the lean client names it.
+static void a_refusal_that_is_expected_is_no_error(void **state)
+{
+    (void)state;
+    struct fixture f;
+    set_up(&f);
+    f.expect.refusal = true;
+    f.life.stop = TLC_STOP_AFTER_CLIENT_HELLO;
+    f.session.base.kind = &stopping;
+    for (int i = 0; i < 2; i++) {
+        tlc_load_connection_begin(&f.connection, 0, 0);
+        send_all(&f, "hello", 1);
+        if (i)
+            assert_int_equal(tlc_load_connection_ended(&f.connection), TLC_ASK_CLOSE);
+        else
+            assert_int_equal(receive(&f, "X", 2), TLC_ASK_CLOSE);
+        tlc_load_connection_closed(&f.connection);
+    }
+    assert_int_equal(f.counters.stopped, 2);
+    assert_int_equal(f.counters.mismatches, 0);
+    // A server that goes on instead is found out.
+    tlc_load_connection_begin(&f.connection, 0, 0);
+    send_all(&f, "hello", 1);
+    assert_int_equal(receive(&f, "E", 2), TLC_ASK_CLOSE);
+    tlc_load_connection_closed(&f.connection);
+    assert_int_equal(f.counters.stopped, 3);
+    assert_int_equal(f.counters.mismatches, 1);
+    assert_int_equal(error_count(&f, "mismatch-refusal"), 1);
+    const json_t *answers = json_object_get(f.counters.negotiated, "answer");
+    assert_int_equal(json_integer_value(json_object_get(answers, "alert-illegal_parameter")), 1);
+    assert_int_equal(json_integer_value(json_object_get(answers, "closed")), 1);
+    assert_int_equal(json_integer_value(json_object_get(answers, "ServerHello")), 1);
+    tlc_counters_free(&f.counters);
+}
+
 static void socket_errors_are_named_by_phase(void **state)
 {
     (void)state;
@@ -523,6 +595,7 @@ int main(void)
         cmocka_unit_test(a_split_client_hello_is_sent_in_pieces),
         cmocka_unit_test(a_fault_of_the_server_is_answered_by_an_alert),
         cmocka_unit_test(stop_points_end_without_a_handshake),
+        cmocka_unit_test(a_refusal_that_is_expected_is_no_error),
         cmocka_unit_test(socket_errors_are_named_by_phase),
         cmocka_unit_test(silence_is_a_timeout),
     };

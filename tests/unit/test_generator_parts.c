@@ -217,8 +217,25 @@ static void each_difference_has_its_own_bit(void **state)
     wrong[TLC_MISMATCH_RESUMED].resumed = true;
     wrong[TLC_MISMATCH_CERTIFICATE].certificate_sha256 = other_hash;
     wrong[TLC_MISMATCH_ALPN].alpn = "";
-    for (unsigned i = 0; i < LENGTH(wrong); i++)
+    for (unsigned i = 0; i < TLC_MISMATCH_REFUSAL; i++)
         assert_int_equal(tlc_expectation_differs(&expect, &wrong[i]), 1u << i);
+    // An answer where a refusal was due, and no HelloRetryRequest where one was.
+    expect.refusal = true;
+    assert_int_equal(tlc_expectation_differs(&expect, &facts), 1u << TLC_MISMATCH_REFUSAL);
+    expect.refusal = false;
+    expect.require_hello_retry_request = true;
+    assert_int_equal(tlc_expectation_differs(&expect, &facts),
+                     1u << TLC_MISMATCH_HELLO_RETRY_REQUEST);
+    expect.require_hello_retry_request = false;
+    // Who stops at the first answer has seen neither certificate nor ALPN, and perhaps no group.
+    facts.partial = true;
+    facts.certificate_sha256 = NULL;
+    facts.alpn = "";
+    facts.group = 0;
+    assert_int_equal(tlc_expectation_differs(&expect, &facts), 0);
+    facts.group = TLC_GROUP_SECP256R1;
+    assert_int_equal(tlc_expectation_differs(&expect, &facts), 1u << TLC_MISMATCH_GROUP);
+    facts = sound_facts();
     facts.certificate_sha256 = NULL;
     assert_int_equal(tlc_expectation_differs(&expect, &facts), 1u << TLC_MISMATCH_CERTIFICATE);
     expect.resumed = 1;

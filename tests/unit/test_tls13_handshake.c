@@ -393,14 +393,89 @@ static void test_stop_points(void **state)
     config = config_of(&options);
     peer_next(&peer);
     start(client, config);
-    assert_int_equal(tlc_tls13_state(client), TLC_TLS13_STOPPED);
+    assert_int_equal(tlc_tls13_state(client), TLC_TLS13_WAIT);
     tlc_tls13_output(client, &count);
     assert_true(count > 100);
     peer_pump(&peer, client, 0);
     assert_int_equal(tlc_tls13_state(client), TLC_TLS13_STOPPED);
     assert_true(tlc_tls13_server_hello_seen(client));
+    // What the ServerHello said is the evidence that the server has done its work.
+    assert_int_equal(tlc_tls13_evidence(client)->version, TLC_TLS13);
+    assert_int_equal(tlc_tls13_evidence(client)->group, all_groups[0]);
+    assert_int_equal(tlc_tls13_evidence(client)->chain_count, 0);
     tlc_tls13_config_free(config);
     peer_close(&peer);
+    tlc_tls13_client_free(client);
+}
+
+static void test_stop_at_a_retry(void **state)
+{
+    const uint16_t groups[] = {TLC_GROUP_X25519, TLC_GROUP_SECP384R1};
+    const enum tlc_tls13_stop stops[] = {TLC_STOP_AFTER_HELLO_RETRY, TLC_STOP_AFTER_CLIENT_HELLO};
+    struct tlc_tls13_client *client = tlc_tls13_client_new();
+    struct tlc_tls13_options options = options_of(groups);
+    struct peer peer;
+    size_t count;
+    (void)state;
+    options.group_count = COUNT(groups);
+    options.wrong_share_first = true;
+    peer_open(&peer, &(struct peer_options){.key = "ecdsa-p256", .groups = "X25519"});
+    for (size_t i = 0; i < COUNT(stops); i++) {
+        options.stop = stops[i];
+        struct tlc_tls13_config *config = config_of(&options);
+        run(&peer, client, config);
+        assert_int_equal(tlc_tls13_state(client), TLC_TLS13_STOPPED);
+        assert_true(tlc_tls13_evidence(client)->hello_retry_request);
+        assert_false(tlc_tls13_evidence(client)->cookie);
+        // The second ClientHello is sent only where the stop point lies behind its answer.
+        bool second = stops[i] == TLC_STOP_AFTER_CLIENT_HELLO;
+        assert_int_equal(tlc_tls13_evidence(client)->group, second ? TLC_GROUP_X25519 : 0);
+        tlc_tls13_output(client, &count);
+        assert_int_equal(count, 0);
+        tlc_tls13_config_free(config);
+    }
+    peer_close(&peer);
+    tlc_tls13_client_free(client);
+}
+
+static void test_invalid_shares_are_refused(void **state)
+{
+    static const struct {
+        uint16_t group;
+        enum tlc_share share;
+        bool possible;
+    } cases[] = {{TLC_GROUP_X25519MLKEM768, TLC_SHARE_UNREDUCED, true},
+                 {TLC_GROUP_SECP256R1MLKEM768, TLC_SHARE_UNREDUCED, true},
+                 {TLC_GROUP_SECP384R1MLKEM1024, TLC_SHARE_UNREDUCED, true},
+                 {TLC_GROUP_MLKEM768, TLC_SHARE_UNREDUCED, true},
+                 {TLC_GROUP_X25519, TLC_SHARE_UNREDUCED, false},
+                 {TLC_GROUP_X25519, TLC_SHARE_LOW_ORDER, true},
+                 {TLC_GROUP_X25519MLKEM768, TLC_SHARE_LOW_ORDER, true},
+                 {TLC_GROUP_SECP256R1, TLC_SHARE_LOW_ORDER, false}};
+    struct tlc_tls13_client *client = tlc_tls13_client_new();
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct tlc_tls13_options options = options_of(&cases[i].group);
+        struct tlc_tls13_config *config;
+        struct tlc_error error = {0};
+        struct peer peer;
+        options.share = cases[i].share;
+        // Such a share gets no further than the server's answer.
+        assert_int_equal(tlc_tls13_config_new(&options, &config, &error), TLC_USAGE);
+        options.stop = TLC_STOP_AFTER_CLIENT_HELLO;
+        enum tlc_status status = tlc_tls13_config_new(&options, &config, &error);
+        assert_int_equal(status, cases[i].possible ? TLC_OK : TLC_USAGE);
+        if (!cases[i].possible)
+            continue;
+        peer_open(&peer,
+                  &(struct peer_options){.key = "ecdsa-p256",
+                                         .groups = tlc_name(TLC_NAME_GROUP, cases[i].group)});
+        run(&peer, client, config);
+        assert_int_equal(tlc_tls13_state(client), TLC_TLS13_FAILED);
+        assert_string_equal(tlc_tls13_failure(client), "server alert: illegal_parameter");
+        tlc_tls13_config_free(config);
+        peer_close(&peer);
+    }
     tlc_tls13_client_free(client);
 }
 
@@ -488,6 +563,8 @@ int main(void)
         cmocka_unit_test(test_application_data),
         cmocka_unit_test(test_key_update),
         cmocka_unit_test(test_stop_points),
+        cmocka_unit_test(test_stop_at_a_retry),
+        cmocka_unit_test(test_invalid_shares_are_refused),
         cmocka_unit_test(test_server_alert),
         cmocka_unit_test(test_flight_size),
         cmocka_unit_test(test_refused_options),

@@ -93,6 +93,9 @@ func accept(listener net.Listener, config *tls.Config, counts *counters) error {
 }
 
 func serve(o options) error {
+	if err := countAllocations(); err != nil {
+		return err
+	}
 	config, err := o.config()
 	if err != nil {
 		return err
