@@ -82,9 +82,7 @@ static enum tlc_status run_slice(struct tlc_arm_generator *generator, struct tlc
 static void read_counts(const json_t *counters, struct tlc_allocations *counts,
                         uint64_t *handshakes)
 {
-    const json_t *json = json_object_get(counters, "allocations");
-    counts->count = (uint64_t)json_integer_value(json_object_get(json, "count"));
-    counts->bytes = (uint64_t)json_integer_value(json_object_get(json, "bytes"));
+    tlc_allocations_from_json(json_object_get(counters, "allocations"), counts);
     *handshakes = (uint64_t)json_integer_value(
         json_object_get(json_object_get(counters, "totals"), "handshakes"));
 }
