@@ -24,9 +24,11 @@ static struct tlc_allocation_page own = {.magic = TLC_ALLOCATION_MAGIC};
 static struct tlc_allocation_page *page = &own;
 static bool every_thread;
 static __thread bool this_thread __attribute__((tls_model("initial-exec")));
+static __thread unsigned component __attribute__((tls_model("initial-exec"))) = TLC_NO_COMPONENT;
 
 VISIBLE struct tlc_allocation_page *tlscost_allocation_page(void);
 VISIBLE void tlscost_allocations_of_thread(bool count);
+VISIBLE unsigned tlscost_allocations_in(unsigned inside);
 
 struct tlc_allocation_page *tlscost_allocation_page(void)
 {
@@ -36,6 +38,13 @@ struct tlc_allocation_page *tlscost_allocation_page(void)
 void tlscost_allocations_of_thread(bool count)
 {
     this_thread = count;
+}
+
+unsigned tlscost_allocations_in(unsigned inside)
+{
+    unsigned before = component;
+    component = inside <= TLC_NO_COMPONENT ? inside : TLC_NO_COMPONENT;
+    return before;
 }
 
 // A file makes the counts of a whole process tree visible: forked children keep the mapping.
@@ -62,8 +71,8 @@ static void count(const void *given, size_t bytes)
 {
     if (!given || (!every_thread && !this_thread))
         return;
-    atomic_fetch_add_explicit(&page->count, 1, memory_order_relaxed);
-    atomic_fetch_add_explicit(&page->bytes, bytes, memory_order_relaxed);
+    atomic_fetch_add_explicit(&page->components[component].count, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&page->components[component].bytes, bytes, memory_order_relaxed);
     atomic_fetch_add_explicit(&page->held, malloc_usable_size((void *)(uintptr_t)given),
                               memory_order_relaxed);
 }

@@ -41,10 +41,14 @@ void tlc_allocations_of_thread(bool count)
 
 static void read_page(struct tlc_allocation_page *page, struct tlc_allocations *counts)
 {
-    *counts = (struct tlc_allocations){.count = atomic_load(&page->count),
-                                       .bytes = atomic_load(&page->bytes),
-                                       .frees = atomic_load(&page->frees),
+    *counts = (struct tlc_allocations){.frees = atomic_load(&page->frees),
                                        .held = atomic_load(&page->held)};
+    for (size_t i = 0; i <= TLC_COMPONENT_COUNT; i++) {
+        counts->components[i].count = atomic_load(&page->components[i].count);
+        counts->components[i].bytes = atomic_load(&page->components[i].bytes);
+        counts->count += counts->components[i].count;
+        counts->bytes += counts->components[i].bytes;
+    }
 }
 
 void tlc_allocations_read(struct tlc_allocations *counts)
@@ -157,17 +161,60 @@ enum tlc_status tlc_allocations_preload(struct tlc_error *error)
 
 json_t *tlc_allocations_json(const struct tlc_allocations *counts)
 {
-    return json_pack("{s:I, s:I, s:I, s:I}", "count", (json_int_t)counts->count, "bytes",
+    json_t *components = json_object();
+    for (unsigned i = 0; i <= TLC_COMPONENT_COUNT; i++)
+        if (counts->components[i].count)
+            json_object_set_new(components, tlc_component_name(i),
+                                json_pack("{s:I, s:I}", "count",
+                                          (json_int_t)counts->components[i].count, "bytes",
+                                          (json_int_t)counts->components[i].bytes));
+    return json_pack("{s:I, s:I, s:I, s:I, s:o}", "count", (json_int_t)counts->count, "bytes",
                      (json_int_t)counts->bytes, "frees", (json_int_t)counts->frees, "held",
-                     (json_int_t)counts->held);
+                     (json_int_t)counts->held, "components", components);
+}
+
+static uint64_t number_of(const json_t *json, const char *name)
+{
+    return (uint64_t)json_integer_value(json_object_get(json, name));
+}
+
+void tlc_allocations_from_json(const json_t *json, struct tlc_allocations *counts)
+{
+    const json_t *components = json_object_get(json, "components");
+    *counts = (struct tlc_allocations){.count = number_of(json, "count"),
+                                       .bytes = number_of(json, "bytes"),
+                                       .frees = number_of(json, "frees")};
+    for (unsigned i = 0; i <= TLC_COMPONENT_COUNT; i++) {
+        const json_t *one = json_object_get(components, tlc_component_name(i));
+        counts->components[i].count = number_of(one, "count");
+        counts->components[i].bytes = number_of(one, "bytes");
+    }
+}
+
+static json_t *share_per_handshake(uint64_t count, uint64_t bytes, uint64_t handshakes)
+{
+    return json_pack("{s:f, s:f}", "count", (double)count / (double)handshakes, "bytes",
+                     (double)bytes / (double)handshakes);
 }
 
 json_t *tlc_allocations_per_handshake(const struct tlc_allocations *before,
                                       const struct tlc_allocations *after, uint64_t handshakes)
 {
-    double by = (double)handshakes;
     if (!handshakes)
         return json_null();
-    return json_pack("{s:f, s:f}", "count", (double)(after->count - before->count) / by, "bytes",
-                     (double)(after->bytes - before->bytes) / by);
+    json_t *json =
+        share_per_handshake(after->count - before->count, after->bytes - before->bytes, handshakes);
+    json_t *components = json_object();
+    for (unsigned i = 0; i <= TLC_COMPONENT_COUNT; i++) {
+        const struct tlc_allocation_share *from = &before->components[i],
+                                          *to = &after->components[i];
+        if (to->count > from->count)
+            json_object_set_new(
+                components, tlc_component_name(i),
+                share_per_handshake(to->count - from->count, to->bytes - from->bytes, handshakes));
+    }
+    if (json_object_size(components) > 1)
+        json_object_set(json, "components", components);
+    json_decref(components);
+    return json;
 }

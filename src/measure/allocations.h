@@ -9,12 +9,18 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "measure/component.h"
 
 struct tlc_allocations {
     uint64_t count; // calls that gave memory: malloc, calloc, realloc, aligned_alloc and their kin
     uint64_t bytes; // that they asked for, not what the allocator rounds it to
     uint64_t frees;
     uint64_t held; // bytes in use, as the allocator rounds them; only differences mean something
+    // Count and bytes by enum tlc_component of what asked for them, the rest last. All is rest
+    // unless the tracing provider tells (docs/trace.md).
+    struct tlc_allocation_share {
+        uint64_t count, bytes;
+    } components[TLC_COMPONENT_COUNT + 1];
 };
 
 // The environment variable that names a file: the preloaded object then counts every thread of the
@@ -36,9 +42,11 @@ void tlc_allocations_read(struct tlc_allocations *counts);
 // them now and then is waited for, until it has done so once more.
 enum tlc_status tlc_allocations_read_file(const char *path, struct tlc_allocations *counts,
                                           struct tlc_error *error) TLC_CHECKED;
-// {count, bytes, frees, held}; the caller's.
+// {count, bytes, frees, held, components{}}; the caller's. And back.
 json_t *tlc_allocations_json(const struct tlc_allocations *counts);
-// {count, bytes} of the difference, divided by `handshakes`; null for none. The caller's.
+void tlc_allocations_from_json(const json_t *json, struct tlc_allocations *counts);
+// {count, bytes, components{NAME: {count, bytes}}} of the difference, divided by `handshakes`; null
+// for none. The components are there when one of them had any. The caller's.
 json_t *tlc_allocations_per_handshake(const struct tlc_allocations *before,
                                       const struct tlc_allocations *after, uint64_t handshakes);
 

@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "server/burn.h"
+#include "measure/burn.h"
 #include "server/http.h"
 
 // After so many reads and writes in a row a connection lets the others have their turn.

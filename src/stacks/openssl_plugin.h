@@ -101,6 +101,11 @@ void openssl_provider_unload(struct tlc_stack_context *context);
 void openssl_provider_watch(struct tlc_stack_connection *connection);
 bool openssl_provider_use(struct tlc_stack_context *context, struct tlc_stack_provider_use *use);
 
+// openssl_lend.c
+// Lends the library to a module that asks for it; such a one serves all that the library has. False
+// for any other module.
+bool openssl_lend_library(const char *module);
+
 // openssl_credentials.c
 // Adds one certificate with its chain and key to a context.
 bool openssl_use_certificate(struct tlc_stack_context *context, SSL_CTX *ctx,

@@ -29,28 +29,38 @@ static void name_of(const char *module, char name[NAME_BYTES])
             *at = '-';
 }
 
-// Settings reach a provider of any version of OpenSSL through a configuration, here in memory.
-static BIO *configuration_of(const char *provider, char name[NAME_BYTES])
+// "NAME-or-PATH[?KEY=VALUE;...]" in parts.
+struct chosen {
+    char module[1024], settings[512], name[NAME_BYTES];
+};
+
+static bool split(const char *provider, struct chosen *chosen)
 {
-    char module[1024], settings[512];
     const char *mark = strchr(provider, '?');
     size_t length = mark ? (size_t)(mark - provider) : strlen(provider);
-    if (!length || length >= sizeof module || !is_plain(provider) ||
-        (mark && strlen(mark + 1) >= sizeof settings))
-        return NULL;
-    snprintf(module, sizeof module, "%.*s", (int)length, provider);
-    snprintf(settings, sizeof settings, "%s", mark ? mark + 1 : "");
-    name_of(module, name);
+    if (!length || length >= sizeof chosen->module || !is_plain(provider) ||
+        (mark && strlen(mark + 1) >= sizeof chosen->settings))
+        return false;
+    snprintf(chosen->module, sizeof chosen->module, "%.*s", (int)length, provider);
+    snprintf(chosen->settings, sizeof chosen->settings, "%s", mark ? mark + 1 : "");
+    name_of(chosen->module, chosen->name);
+    return true;
+}
+
+// Settings reach a provider of any version of OpenSSL through a configuration, here in memory.
+static BIO *configuration_of(const struct chosen *chosen, bool alone)
+{
     BIO *text = BIO_new(BIO_s_mem());
     if (!text)
         return NULL;
     BIO_printf(text,
                "openssl_conf = start\n[start]\nproviders = providers\n[providers]\n%s = chosen\n"
-               "default = fallback\n[fallback]\nactivate = 1\n[chosen]\nactivate = 1\n",
-               name);
-    if (strchr(module, '/'))
-        BIO_printf(text, "module = %s\n", module);
-    char *rest = settings;
+               "%s[fallback]\nactivate = 1\n[chosen]\nactivate = 1\n",
+               chosen->name, alone ? "" : "default = fallback\n");
+    if (strchr(chosen->module, '/'))
+        BIO_printf(text, "module = %s\n", chosen->module);
+    char settings[sizeof chosen->settings], *rest = settings;
+    snprintf(settings, sizeof settings, "%s", chosen->settings);
     for (char *setting; (setting = strsep(&rest, ";"));)
         if (*setting)
             BIO_printf(text, "%s\n", setting);
@@ -89,42 +99,44 @@ static bool ask_operations(OSSL_PROVIDER *provider, char *text, size_t bytes)
 }
 
 // A configuration swallows the errors of what it starts: the module is tried once more, alone.
-static void explain_load(OSSL_LIB_CTX *library, const char *provider, const char *name,
+static void explain_load(OSSL_LIB_CTX *library, const struct chosen *chosen,
                          struct tlc_stack_error *error)
 {
-    const char *mark = strchr(provider, '?');
-    size_t length = mark ? (size_t)(mark - provider) : strlen(provider);
-    const char *slash = memrchr(provider, '/', length);
+    const char *slash = strrchr(chosen->module, '/');
     char folder[1024];
-    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - provider) : 0, provider);
+    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - chosen->module) : 0,
+             chosen->module);
     ERR_clear_error();
     if (!library || (slash && OSSL_PROVIDER_set_default_search_path(library, folder) != 1) ||
-        !OSSL_PROVIDER_load(library, name))
+        !OSSL_PROVIDER_load(library, chosen->name))
         openssl_explain(error, "provider");
     else
         snprintf(error->text, sizeof error->text,
-                 "provider: %s does not start with the settings '%s'", name, mark ? mark + 1 : "");
+                 "provider: %s does not start with the settings '%.150s'", chosen->name,
+                 chosen->settings);
 }
 
 bool openssl_load_provider(const char *provider, OSSL_LIB_CTX **library, OSSL_PROVIDER **loaded,
                            struct tlc_stack_error *error)
 {
-    char name[NAME_BYTES];
-    BIO *text = configuration_of(provider, name);
-    if (!text) {
+    struct chosen chosen;
+    if (!split(provider, &chosen)) {
         snprintf(error->text, sizeof error->text,
                  "provider: write NAME or PATH, then settings as in '?variant=fixed-base', without "
                  "quotes and $ # \\");
         return false;
     }
+    bool alone = strchr(chosen.module, '/') && openssl_lend_library(chosen.module);
+    BIO *text = configuration_of(&chosen, alone);
     *library = OSSL_LIB_CTX_new();
-    bool good = *library && apply(*library, text) && OSSL_PROVIDER_available(*library, name) &&
-                (*loaded = OSSL_PROVIDER_load(*library, name)) &&
+    bool good = text && *library && apply(*library, text) &&
+                OSSL_PROVIDER_available(*library, chosen.name) &&
+                (*loaded = OSSL_PROVIDER_load(*library, chosen.name)) &&
                 // What the default provider does not serve is all that remains for it.
-                EVP_set_default_properties(*library, "?provider!=default") == 1;
+                (alone || EVP_set_default_properties(*library, "?provider!=default") == 1);
     BIO_free(text);
     if (!good)
-        explain_load(*library, provider, name, error);
+        explain_load(*library, &chosen, error);
     return good;
 }
 

@@ -79,21 +79,10 @@ static enum tlc_status run_slice(struct tlc_arm_generator *generator, struct tlc
     return status;
 }
 
-void tlc_arm_counted(const json_t *counters, struct tlc_allocations *counts)
-{
-    const json_t *json = json_object_get(counters, "allocations");
-    *counts = (struct tlc_allocations){
-        .count = (uint64_t)json_integer_value(json_object_get(json, "count")),
-        .bytes = (uint64_t)json_integer_value(json_object_get(json, "bytes")),
-        .frees = (uint64_t)json_integer_value(json_object_get(json, "frees")),
-        .held = (uint64_t)json_integer_value(json_object_get(json, "held")),
-    };
-}
-
 static void read_counts(const json_t *counters, struct tlc_allocations *counts,
                         uint64_t *handshakes)
 {
-    tlc_arm_counted(counters, counts);
+    tlc_allocations_from_json(json_object_get(counters, "allocations"), counts);
     *handshakes = (uint64_t)json_integer_value(
         json_object_get(json_object_get(counters, "totals"), "handshakes"));
 }

@@ -23,8 +23,6 @@ struct tlc_allocation_run {
 enum tlc_status tlc_arm_counted_server(const struct tlc_allocation_run *run,
                                        struct tlc_arm_server *server,
                                        struct tlc_error *error) TLC_CHECKED;
-// The counts in an answer of such a server.
-void tlc_arm_counted(const json_t *counters, struct tlc_allocations *counts);
 // A server and a generator that count run the arm's handshakes one after the other, with engine
 // full and honest shares. *counted (the caller's): {handshakes, server: {count, bytes}, client: the
 // same}, each for one handshake.

@@ -13,13 +13,16 @@ import (
 // allocationsVariable names the file that takes the counts of allocations; tlscost reads it.
 const allocationsVariable = "TLSCOST_ALLOCATIONS"
 
-// allocationPage has the layout of struct tlc_allocation_page (src/measure/allocation_page.h).
+// allocationPage has the layout of struct tlc_allocation_page (src/measure/allocation_page.h); what Go
+// allocates is told as the rest, behind the components that only OpenSSL's provider knows.
 type allocationPage struct {
-	magic, count, bytes, frees, held, updates uint64
+	magic, frees, held, updates uint64
+	components                  [12]struct{ count, bytes uint64 }
+	rest                        struct{ count, bytes uint64 }
 }
 
 const (
-	allocationMagic  = 0x32636f6c6c61636c
+	allocationMagic  = 0x33636f6c6c61636c
 	allocationPeriod = 20 * time.Millisecond
 )
 
@@ -29,8 +32,8 @@ func (p *allocationPage) update() {
 	var stats runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&stats)
-	atomic.StoreUint64(&p.count, stats.Mallocs)
-	atomic.StoreUint64(&p.bytes, stats.TotalAlloc)
+	atomic.StoreUint64(&p.rest.count, stats.Mallocs)
+	atomic.StoreUint64(&p.rest.bytes, stats.TotalAlloc)
 	atomic.StoreUint64(&p.frees, stats.Frees)
 	atomic.StoreUint64(&p.held, stats.HeapAlloc+stats.StackInuse)
 	atomic.AddUint64(&p.updates, 1)

@@ -1,7 +1,6 @@
 // Extra CPU of a known size, to show that the instrument reads it (calibration).
-// It is private to the room.
-#ifndef TLC_SERVER_BURN_H
-#define TLC_SERVER_BURN_H
+#ifndef TLC_MEASURE_BURN_H
+#define TLC_MEASURE_BURN_H
 
 #include <stdint.h>
 

@@ -1,4 +1,4 @@
-#include "server/burn.h"
+#include "measure/burn.h"
 
 #include <math.h>
 #include <time.h>
