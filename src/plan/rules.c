@@ -300,7 +300,7 @@ static bool is_of_server(enum tlc_arm_key key)
         TLC_KEY_RESUMPTION,  TLC_KEY_RESUME_RATIO, TLC_KEY_ENGINE,      TLC_KEY_SHARE,
         TLC_KEY_CLOSE,       TLC_KEY_BURN,         TLC_KEY_CONCURRENCY, TLC_KEY_TIMEOUT,
         TLC_KEY_INSTANCE,    TLC_KEY_AGAINST,      TLC_KEY_VISITORS,    TLC_KEY_ECHO,
-        TLC_KEY_ALLOCATIONS, TLC_KEY_OPTIONAL,     TLC_KEY_VISITS};
+        TLC_KEY_ALLOCATIONS, TLC_KEY_OPTIONAL,     TLC_KEY_VISITS,      TLC_KEY_EQUAL};
     for (size_t i = 0; i < sizeof free_keys / sizeof *free_keys; i++)
         if (key == free_keys[i])
             return false;
@@ -346,6 +346,11 @@ static enum tlc_status check_arm(const struct tlc_plan *plan, size_t index,
     if (!index && arm->optional)
         return fail_arm(arm, document, origin, "optional",
                         "all others are divided by the baseline; write optional: true in an arm of "
+                        "include, matrix or levers",
+                        error);
+    if (!index && arm->equal)
+        return fail_arm(arm, document, origin, "equal",
+                        "the baseline is divided by nothing; write equal: true in an arm of "
                         "include, matrix or levers",
                         error);
     if (plan->limits.server_busy > 0 && arm->concurrency < arm->workers)

@@ -97,6 +97,8 @@ const struct tlc_setting tlc_arm_settings[TLC_ARM_KEY_COUNT] = {
     SWITCH(tlc_arm, optional),
     COUNT(tlc_arm, names, "0", 0, 20000),
     TEXT(visits, tlc_read_word, "uniform", visits, NULL),
+    TEXT(cpu_mask, tlc_read_cpu_mask, NULL, NULL, "none"),
+    SWITCH(tlc_arm, equal),
 };
 
 const struct tlc_setting tlc_schedule_settings[TLC_SCHEDULE_KEY_COUNT] = {
