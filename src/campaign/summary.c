@@ -227,7 +227,7 @@ struct summary {
 
 static bool must_not_differ(const struct tlc_plan *plan, size_t arm)
 {
-    return (int)arm == plan->control || (int)arm == plan->fair_client;
+    return (int)arm == plan->control || (int)arm == plan->fair_client || plan->arms[arm].equal;
 }
 
 static const char *role_of(const struct tlc_plan *plan, size_t arm)

@@ -3,8 +3,11 @@
 #include <string.h>
 
 #include <openssl/bio.h>
+#include <openssl/crypto.h>
 #include <openssl/err.h>
+#include <openssl/objects.h>
 #include <openssl/pem.h>
+#include <openssl/x509.h>
 
 #include "certs/issue.h"
 
@@ -26,12 +29,42 @@ char *tlc_certs_pem_chain(X509 *const *chain, size_t count)
     return text;
 }
 
+enum { SEED_BYTES = 32, SEED_TAG = 0x80 };
+
+// RFC 9881, section 6: of the three forms of an ML-DSA private key the seed alone is the one that
+// every library reads, and the others follow from it. libcrypto writes seed and expanded key unless
+// its provider is told otherwise. NULL for any other key, and for one without a seed.
+static PKCS8_PRIV_KEY_INFO *seed_only(const EVP_PKEY *key)
+{
+    unsigned char value[2 + SEED_BYTES] = {SEED_TAG, SEED_BYTES};
+    size_t count = 0;
+    const char *algorithm = EVP_PKEY_get0_type_name(key);
+    if (!algorithm || strncmp(algorithm, "ML-DSA-", 7) != 0 ||
+        EVP_PKEY_get_octet_string_param(key, "seed", value + 2, SEED_BYTES, &count) != 1 ||
+        count != SEED_BYTES)
+        return NULL;
+    PKCS8_PRIV_KEY_INFO *info = PKCS8_PRIV_KEY_INFO_new();
+    unsigned char *copy = OPENSSL_memdup(value, sizeof value);
+    OPENSSL_cleanse(value, sizeof value);
+    if (info && copy &&
+        PKCS8_pkey_set0(info, OBJ_txt2obj(algorithm, 0), 0, V_ASN1_UNDEF, NULL, copy,
+                        sizeof value) == 1)
+        return info;
+    OPENSSL_clear_free(copy, sizeof value);
+    PKCS8_PRIV_KEY_INFO_free(info);
+    return NULL;
+}
+
 char *tlc_certs_pem_key(const EVP_PKEY *key)
 {
     BIO *memory = BIO_new(BIO_s_secmem());
+    PKCS8_PRIV_KEY_INFO *info = seed_only(key);
     char *text = NULL;
-    if (memory && PEM_write_bio_PKCS8PrivateKey(memory, key, NULL, NULL, 0, NULL, NULL) == 1)
+    if (memory &&
+        (info ? PEM_write_bio_PKCS8_PRIV_KEY_INFO(memory, info)
+              : PEM_write_bio_PKCS8PrivateKey(memory, key, NULL, NULL, 0, NULL, NULL)) == 1)
         text = take_text(memory);
+    PKCS8_PRIV_KEY_INFO_free(info);
     BIO_free(memory);
     return text;
 }

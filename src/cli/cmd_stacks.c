@@ -108,6 +108,16 @@ static const char *text_of(const json_t *object, const char *key)
     return text ? text : "-";
 }
 
+// With which flags, and by which compiler, a library was built here; 'show' tells a distribution's.
+static void print_flags(const json_t *manifest)
+{
+    const char *native = json_string_value(json_object_get(manifest, "native"));
+    if (!strcmp(text_of(manifest, "route"), "source"))
+        printf("%-22s %s%s%s%s; by %s\n", "", text_of(manifest, "flags"),
+               native ? " (native: " : "", native ? native : "", native ? ")" : "",
+               text_of(manifest, "compiler"));
+}
+
 static int list_stacks(const struct options *options)
 {
     struct tlc_error error = {TLC_OK, ""};
@@ -136,6 +146,7 @@ static int list_stacks(const struct options *options)
                text_of(row, "version"),
                json_is_object(manifest) ? text_of(manifest, "package_version")
                                         : "unknown origin (no manifest)");
+        print_flags(manifest);
     }
     if (!json_array_size(rows))
         printf("no stacks found; build the default one with 'make'\n");
@@ -182,6 +193,9 @@ static void print_stack(const json_t *facts, const struct tlc_stack_plugin *plug
         printf("  %-12srecipe %s: %s %s of %s\n", "origin", text_of(manifest, "recipe"),
                text_of(manifest, "package"), text_of(manifest, "package_version"),
                text_of(json_object_get(manifest, "origin"), "suite"));
+    if (json_is_string(json_object_get(manifest, "flags")))
+        printf("  %-12s%s; by %s\n", "flags", text_of(manifest, "flags"),
+               text_of(manifest, "compiler"));
     print_seconds(manifest);
     for (size_t i = 0; i < FEATURES; i++)
         print_names(features[i].title, json_object_get(names, features[i].key));

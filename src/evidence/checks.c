@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cpu_mask.h"
 #include "base/error.h"
 
 static const struct {
@@ -26,6 +27,10 @@ static const struct {
     [TLC_CHECK_PROVIDER] =
         {"provider", "Name a provider that serves the arm's groups, certificate or cipher, and see "
                      "that its module is the one meant."},
+    [TLC_CHECK_CPU_MASK] =
+        {"cpu-mask",
+         "Write the mask as the library's page on OPENSSL_ia32cap describes it, for the "
+         "vector that holds the bits."},
     [TLC_CHECK_ERRORS] =
         {"errors", "Look at the kinds of errors in the result; lower the concurrency if they are "
                    "timeouts or refused connections."},
@@ -171,6 +176,20 @@ static void check_provider(const struct tlc_sample_facts *facts,
     if (facts->provider_work < asked)
         fail(outcome, "%s worked in %" PRIu64 " of %" PRIu64 " handshakes, asked at least %" PRIu64,
              facts->provider, facts->provider_work, facts->handshakes, asked);
+}
+
+static void check_cpu_mask(const struct tlc_sample_facts *facts,
+                           const struct tlc_check_limits *limits, struct tlc_check_outcome *outcome)
+{
+    char why[200];
+    (void)limits;
+    if (!facts->cpu_mask)
+        return;
+    apply(outcome, NAN, NAN);
+    if (!facts->processor)
+        fail(outcome, "the server's library does not tell what processor it sees");
+    else if (!tlc_cpu_mask_obeyed(facts->cpu_mask, facts->processor, why, sizeof why))
+        fail(outcome, "%s", why);
 }
 
 static void check_errors(const struct tlc_sample_facts *facts,
@@ -319,6 +338,7 @@ static check_function *const sample_checks[] = {
     [TLC_CHECK_CERTIFICATE] = check_certificate,
     [TLC_CHECK_RESUMPTION] = check_resumption,
     [TLC_CHECK_PROVIDER] = check_provider,
+    [TLC_CHECK_CPU_MASK] = check_cpu_mask,
     [TLC_CHECK_ERRORS] = check_errors,
     [TLC_CHECK_LISTEN_OVERFLOW] = check_listen_overflow,
     [TLC_CHECK_COUNTS] = check_counts,

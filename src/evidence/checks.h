@@ -33,6 +33,10 @@ struct tlc_sample_facts {
     // crypto provider
     const char *provider;   // asked for; NULL: none
     uint64_t provider_work; // handshakes it can have worked in at most, by its count or the stack's
+    // processor
+    const char
+        *cpu_mask; // what it must be without; NULL: nothing, or the server is not ours to ask
+    const char *processor; // as the server's library sees it; NULL: not told
     // kernel
     uint64_t listen_overflows, listen_drops; // increase during the sample
     double steal;
@@ -51,15 +55,16 @@ struct tlc_check_limits {
 };
 
 // Names, in the order of evaluation: "server-alive", "negotiated", "certificate", "resumption",
-// "provider", "errors", "listen-overflow", "counts", "generator-headroom", "generator-limited",
-// "server-saturated", "steal", "accounting", "operation"; over the campaign: "control-drift",
-// "negative-control".
+// "provider", "cpu-mask", "errors", "listen-overflow", "counts", "generator-headroom",
+// "generator-limited", "server-saturated", "steal", "accounting", "operation"; over the campaign:
+// "control-drift", "negative-control".
 enum tlc_check {
     TLC_CHECK_SERVER_ALIVE,
     TLC_CHECK_NEGOTIATED,
     TLC_CHECK_CERTIFICATE,
     TLC_CHECK_RESUMPTION,
     TLC_CHECK_PROVIDER,
+    TLC_CHECK_CPU_MASK,
     TLC_CHECK_ERRORS,
     TLC_CHECK_LISTEN_OVERFLOW,
     TLC_CHECK_COUNTS,

@@ -74,6 +74,8 @@ struct tlc_arm {
     unsigned hold_for_us; // so long, or until the server ends them
     unsigned pace;        // handshakes begun in a second, whether the server follows; 0: as it follows
     double offered;       // the same as a share of the capacity that the warm-up found; 0: not so
+    char *cpu_mask;       // what OPENSSL_ia32cap takes away in the server's process; NULL: nothing
+    unsigned equal;       // 1: must not differ from the arm it is divided by ("negative-control")
 };
 
 // The most handshakes in a second that a plan may ask for; those that stop early have no other.

@@ -377,7 +377,7 @@ static bool is_of_server(enum tlc_arm_key key)
         TLC_KEY_INSTANCE,    TLC_KEY_AGAINST,      TLC_KEY_VISITORS,    TLC_KEY_ECHO,
         TLC_KEY_ALLOCATIONS, TLC_KEY_OPTIONAL,     TLC_KEY_VISITS,      TLC_KEY_STOP,
         TLC_KEY_SPLIT,       TLC_KEY_PADDING,      TLC_KEY_HOLD,        TLC_KEY_HOLD_FOR,
-        TLC_KEY_OWN_PACE,    TLC_KEY_OFFERED,      TLC_KEY_HELLO_RETRY};
+        TLC_KEY_OWN_PACE,    TLC_KEY_OFFERED,      TLC_KEY_HELLO_RETRY, TLC_KEY_EQUAL};
     for (size_t i = 0; i < sizeof free_keys / sizeof *free_keys; i++)
         if (key == free_keys[i])
             return false;
@@ -423,6 +423,11 @@ static enum tlc_status check_arm(const struct tlc_plan *plan, size_t index,
     if (!index && arm->optional)
         return fail_arm(arm, document, origin, "optional",
                         "all others are divided by the baseline; write optional: true in an arm of "
+                        "include, matrix or levers",
+                        error);
+    if (!index && arm->equal)
+        return fail_arm(arm, document, origin, "equal",
+                        "the baseline is divided by nothing; write equal: true in an arm of "
                         "include, matrix or levers",
                         error);
     if (plan->limits.server_busy > 0 && arm->concurrency < arm->workers)

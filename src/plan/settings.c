@@ -106,6 +106,8 @@ const struct tlc_setting tlc_arm_settings[TLC_ARM_KEY_COUNT] = {
     TIME("hold_for", tlc_arm, hold_for_us, TLC_MEMBER_UNSIGNED, "2s", 1e4, 120e6),
     COUNT(tlc_arm, pace, "0", 0, TLC_MOST_PACE),
     SHARE(tlc_arm, offered, "0%", 10),
+    TEXT(cpu_mask, tlc_read_cpu_mask, NULL, NULL, "none"),
+    SWITCH(tlc_arm, equal),
 };
 
 const struct tlc_setting tlc_schedule_settings[TLC_SCHEDULE_KEY_COUNT] = {

@@ -58,7 +58,9 @@
     X(HOLD, "hold")                                                                                \
     X(HOLD_FOR, "hold_for")                                                                        \
     X(OWN_PACE, "pace")                                                                            \
-    X(OFFERED, "offered")
+    X(OFFERED, "offered")                                                                          \
+    X(CPU_MASK, "cpu_mask")                                                                        \
+    X(EQUAL, "equal")
 #define TLC_SCHEDULE_KEYS(X)                                                                       \
     X(BLOCKS, "blocks")                                                                            \
     X(ROUNDS, "rounds")                                                                            \
@@ -153,7 +155,8 @@ void tlc_format_time(uint64_t us, char *text, size_t bytes); // "80ms"
 tlc_setting_reader tlc_read_word, tlc_read_identifier, tlc_read_certificate, tlc_read_groups,
     tlc_read_version, tlc_read_cipher, tlc_read_alpn, tlc_read_share, tlc_read_count,
     tlc_read_tickets, tlc_read_time, tlc_read_options, tlc_read_switch, tlc_read_visible,
-    tlc_read_other_stack, tlc_read_client_certificate, tlc_read_times, tlc_read_rate;
+    tlc_read_other_stack, tlc_read_client_certificate, tlc_read_times, tlc_read_rate,
+    tlc_read_cpu_mask;
 
 // The word nearest to `word` by edit distance, NULL when none is near; for "did you mean".
 const char *tlc_nearest(const char *word, const char *const *words, size_t count);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/cpu_mask.h"
 #include "base/names.h"
 #include "certs/certs.h"
 #include "plan/settings.h"
@@ -259,6 +260,19 @@ bool tlc_read_client_certificate(const struct tlc_setting *setting, const char *
 {
     return strcmp(text, setting->unset) ? tlc_read_certificate(setting, text, base, why, bytes)
                                         : store_text(setting, NULL, base, why, bytes);
+}
+
+bool tlc_read_cpu_mask(const struct tlc_setting *setting, const char *text, void *base, char *why,
+                       size_t bytes)
+{
+    if (!strcmp(text, setting->unset))
+        return store_text(setting, NULL, base, why, bytes);
+    if (strlen(text) > 200 || !tlc_cpu_mask_known(text))
+        return refuse(why, bytes,
+                      "cpu_mask '%.64s' is no value of OPENSSL_ia32cap; write for example "
+                      "'~0x200000200000000:~0x0', or none",
+                      text);
+    return store_text(setting, text, base, why, bytes);
 }
 
 // A finite number at the start of the text, *rest what follows it. False without one.

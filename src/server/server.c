@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/cpu_mask.h"
 #include "base/message.h"
 #include "server/control.h"
 #include "server/listener.h"
@@ -132,9 +133,12 @@ static enum tlc_status announce(const struct tlc_server *server, struct tlc_erro
     const struct tlc_server_options *options = server->options;
     enum tlc_status status = TLC_OK;
     if (options->control >= 0) {
-        json_t *event = json_pack("{s:s, s:s, s:i, s:I, s:O}", "event", "ready", "address",
+        char processor[256];
+        bool told = tlc_cpu_account(server->host.stack->build(), processor, sizeof processor);
+        json_t *event = json_pack("{s:s, s:s, s:i, s:I, s:O, s:s*}", "event", "ready", "address",
                                   server->address_text, "pid", (int)getpid(), "workers",
-                                  (json_int_t)options->workers, "stack", server->stack);
+                                  (json_int_t)options->workers, "stack", server->stack, "processor",
+                                  told ? processor : NULL);
         status = tlc_message_send(options->control, event, error);
         json_decref(event);
     }

@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <dlfcn.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/directory.h"
 #include "base/process.h"
 
 struct loaded {
@@ -165,6 +167,51 @@ static char *find_file(const char *id)
     return found;
 }
 
+// Whether the manifest FOLDER/NAME says that the recipe made the plug-in beside it.
+static bool made_by(const char *folder, const char *name, const char *recipe)
+{
+    char path[4096];
+    size_t length = strlen(name);
+    if (length <= 5 || strcmp(name + length - 5, ".json") != 0 ||
+        (size_t)snprintf(path, sizeof path, "%s/%s", folder, name) >= sizeof path)
+        return false;
+    json_t *manifest = json_load_file(path, 0, NULL);
+    const char *made = json_string_value(json_object_get(manifest, "recipe"));
+    bool same = made && !strcmp(made, recipe);
+    json_decref(manifest);
+    return same;
+}
+
+// The newest plug-in of a folder that the recipe made; the caller frees it. NULL when there is
+// none.
+static char *newest_made_by(const char *folder, const char *recipe)
+{
+    char newest[NAME_MAX + 1] = "", *path = NULL, *found = NULL;
+    DIR *entries = opendir(folder);
+    for (struct dirent *entry; entries && (entry = readdir(entries));)
+        if (made_by(folder, entry->d_name, recipe) && strverscmp(entry->d_name, newest) > 0)
+            snprintf(newest, sizeof newest, "%s", entry->d_name);
+    if (entries)
+        closedir(entries);
+    int length = (int)strlen(newest) - (int)strlen(".json");
+    if (length > 0 && asprintf(&path, "%s/%.*s.so", folder, length, newest) >= 0) {
+        found = realpath(path, NULL);
+        free(path);
+    }
+    return found;
+}
+
+static char *find_made_by(const char *recipe)
+{
+    char *found = NULL;
+    struct folders folders;
+    find_folders(&folders);
+    for (size_t i = 0; !found && i < folders.count; i++)
+        found = newest_made_by(folders.paths[i], recipe);
+    free_folders(&folders);
+    return found;
+}
+
 char *tlc_provider_find(const char *provider)
 {
     size_t length = strcspn(provider, "?");
@@ -206,9 +253,13 @@ static enum tlc_status fail_not_found(const char *id, struct tlc_error *error)
     for (size_t i = 0; i < folders.count; i++)
         append_word(searched, sizeof searched, folders.paths[i]);
     free_folders(&folders);
+    char recipe[80], file[PATH_MAX], remedy[160] = "";
+    snprintf(recipe, sizeof recipe, "recipes/%.60s.recipe", id);
+    if (!strchr(id, '/') && tlc_directory_shipped(recipe, file, sizeof file))
+        snprintf(remedy, sizeof remedy, "make it with 'tlscost stacks get %.60s'; ", id);
     return tlc_fail(error, TLC_ENVIRONMENT,
-                    "stack: %.64s: no such plug-in; found are: %s; folders searched: %.500s", id,
-                    found[0] ? found : "none", searched);
+                    "stack: %.64s: no such plug-in; %sfound are: %s; folders searched: %.500s", id,
+                    remedy, found[0] ? found : "none", searched);
 }
 
 static enum tlc_status check_table(const char *path, const struct tlc_stack *stack,
@@ -285,6 +336,8 @@ enum tlc_status tlc_stack_load(const char *id, const struct tlc_stack_plugin **p
 {
     *plugin = NULL;
     char *path = find_file(id);
+    if (!path && !strchr(id, '/'))
+        path = find_made_by(id);
     if (!path)
         return fail_not_found(id, error);
     enum tlc_status status = TLC_OK;

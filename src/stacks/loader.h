@@ -15,9 +15,11 @@ struct tlc_stack_plugin {
     void *handle;
 };
 
-// Loads a plug-in by id or path. Folders searched: TLSCOST_STACKS (colon-separated), "stacks"
-// beside the program, the installed plug-in folder. The error lists what was found where. A plug-in
-// stays loaded until the process ends; loading it twice gives the same object.
+// Loads a plug-in by id or path, or by the name of the recipe that made it (of several versions the
+// newest), which stays the same when the version changes. Folders searched: TLSCOST_STACKS
+// (colon-separated), "stacks" beside the program, the installed plug-in folder. The error lists
+// what was found where. A plug-in stays loaded until the process ends; loading it twice gives the
+// same object.
 enum tlc_status tlc_stack_load(const char *id, const struct tlc_stack_plugin **plugin,
                                struct tlc_error *error) TLC_CHECKED;
 // A provider as tlc_stack_config wants it: one that comes with tlscost gets its path ("providers"

@@ -66,12 +66,16 @@ static const char *version(void)
     return OpenSSL_version(OPENSSL_VERSION_STRING);
 }
 
-static char build_text[1024];
+static char build_text[2048];
 
 static void make_build_text(void)
 {
-    snprintf(build_text, sizeof build_text, "%s; %s; %s", OpenSSL_version(OPENSSL_VERSION),
-             OpenSSL_version(OPENSSL_PLATFORM), OpenSSL_version(OPENSSL_CFLAGS));
+    // What it sees of the processor, less what OPENSSL_ia32cap takes away; other processors than
+    // x86-64 and Arm give none.
+    const char *processor = OPENSSL_info(OPENSSL_INFO_CPU_SETTINGS);
+    snprintf(build_text, sizeof build_text, "%s; %s; %s%s%s", OpenSSL_version(OPENSSL_VERSION),
+             OpenSSL_version(OPENSSL_PLATFORM), OpenSSL_version(OPENSSL_CFLAGS),
+             processor ? "; " : "", processor ? processor : "");
 }
 
 static const char *build(void)

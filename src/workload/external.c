@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/cpu_mask.h"
 #include "base/directory.h"
 #include "measure/clock.h"
 #include "measure/proc.h"
@@ -64,8 +65,8 @@ enum tlc_status tlc_external_check(const struct tlc_arm *arm, struct tlc_error *
         tlc_fail_prefix(error, "arm '%s'", arm->name);
         return status;
     }
-    const char *const asked[] = {arm->version, arm->certificate, arm->resumption, arm->cipher,
-                                 arm->accept};
+    const char *const asked[] = {arm->version, arm->certificate, arm->resumption,
+                                 arm->cipher,  arm->accept,      arm->cpu_mask ? "cpu_mask" : NULL};
     for (size_t i = 0; status == TLC_OK && i < sizeof asked / sizeof *asked; i++)
         if (lacks(server, asked[i]))
             status = refuse(arm, server, asked[i], error);
@@ -223,7 +224,7 @@ static enum tlc_status fill_words(const struct tlc_command *command, const char 
 static enum tlc_status fill_environment(const struct tlc_server *server, struct values *values,
                                         char ***pairs, struct tlc_error *error)
 {
-    *pairs = calloc(server->environment_count + 1u, sizeof **pairs);
+    *pairs = calloc(server->environment_count + 2u, sizeof **pairs);
     if (!*pairs)
         return tlc_fail(error, TLC_ENVIRONMENT, "server: out of memory");
     for (unsigned i = 0; i < server->environment_count; i++) {
@@ -236,6 +237,13 @@ static enum tlc_status fill_environment(const struct tlc_server *server, struct 
             (*pairs)[i] = NULL;
             return tlc_fail(error, TLC_ENVIRONMENT, "server: out of memory");
         }
+    }
+    // A mask is for the server, not for what builds it or tells its version.
+    if (values->address && values->arm->cpu_mask &&
+        asprintf(&(*pairs)[server->environment_count], TLC_CPU_MASK_VARIABLE "=%s",
+                 values->arm->cpu_mask) < 0) {
+        (*pairs)[server->environment_count] = NULL;
+        return tlc_fail(error, TLC_ENVIRONMENT, "server: out of memory");
     }
     return TLC_OK;
 }

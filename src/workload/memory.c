@@ -7,6 +7,7 @@
 #include "base/process.h"
 #include "generator/generator.h"
 #include "measure/proc.h"
+#include "workload/arm_mask.h"
 #include "workload/arm_support.h"
 #include "workload/kinds.h"
 #include "workload/network_accounting.h"
@@ -56,6 +57,8 @@ static enum tlc_status check_arm(const struct tlc_arm *arm, struct tlc_error *er
     enum tlc_status status = tlc_stack_load(arm->stack, &server, error);
     if (status == TLC_OK)
         status = tlc_arm_supported(arm, server, error);
+    if (status == TLC_OK)
+        status = tlc_arm_mask_supported(arm, server->id, server->stack->build(), error);
     if (status == TLC_OK && arm->client_stack)
         status = tlc_stack_load(arm->client_stack, &client, error);
     return status == TLC_OK && arm->client_stack ? tlc_arm_supported(arm, client, error) : status;
@@ -110,8 +113,13 @@ static enum tlc_status start_worker(struct tlc_workload *workload, size_t arm,
     char log[600];
     const char *const arguments[] = {tlc_program_path(), "pair", "--control", NULL};
     log_of(workload, arm, log, sizeof log);
+    struct tlc_arm_mask mask;
     struct tlc_process_options options = {
-        .arguments = arguments, .cpus = &workload->setup->server_cpus, .control = true, .log = log};
+        .arguments = arguments,
+        .environment = tlc_arm_mask_environment(workload->arms[arm].arm, &mask),
+        .cpus = &workload->setup->server_cpus,
+        .control = true,
+        .log = log};
     return tlc_process_start(&options, &workload->arms[arm].worker, error);
 }
 

@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 
 #include "base/message.h"
+#include "workload/arm_mask.h"
 #include "workload/memory.h"
 #include "workload/memory_slice.h"
 
@@ -40,6 +41,9 @@ static enum tlc_status prepare(struct serving *serving, const json_t *request, j
         serving->plan = NULL;
         return status;
     }
+    json_t *processor = tlc_arm_processor(serving->arm.pair.server.stack->build());
+    if (processor)
+        json_object_set_new(evidence, "processor", processor);
     json_object_set_new(answer, "evidence", evidence);
     return TLC_OK;
 }

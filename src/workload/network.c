@@ -371,6 +371,8 @@ static enum tlc_status network_prepare(struct tlc_workload *workload, size_t arm
         status = probe_arm(workload, state, evidence, error);
     if (status == TLC_OK) {
         state->instance->answered++; // the probe's own handshake
+        if (state->instance->server.processor)
+            json_object_set(*evidence, "processor", state->instance->server.processor);
         tlc_network_settle(state, state->instance);
         status = prepare_target(workload, arm, false, *evidence, error);
     }

@@ -7,6 +7,7 @@
 
 #include "base/message.h"
 #include "certs/certs.h"
+#include "workload/arm_mask.h"
 
 enum { START_MS = 20000, STOP_MS = 2000, ANSWER_MS = 2000, MAX_ARGUMENTS = 64 };
 
@@ -118,6 +119,7 @@ enum tlc_status tlc_arm_server_start(const struct tlc_arm *arm, const char *cert
                                      struct tlc_arm_server *server, struct tlc_error *error)
 {
     struct arguments arguments = {0};
+    struct tlc_arm_mask mask;
     server->ticket_keys[0] = '\0';
     if (!strcmp(arm->event, "reload"))
         snprintf(server->ticket_keys, sizeof server->ticket_keys, "%s.keys", log);
@@ -125,10 +127,13 @@ enum tlc_status tlc_arm_server_start(const struct tlc_arm *arm, const char *cert
     struct tlc_process_options options = {.arguments = arguments.list,
                                           .cpus = place->cpus,
                                           .namespaces = place->namespaces,
+                                          .environment = tlc_arm_mask_environment(arm, &mask),
                                           .control = true,
                                           .log = log};
     remove(log);
     server->address[0] = '\0';
+    json_decref(server->processor);
+    server->processor = NULL;
     enum tlc_status status = tlc_process_start(&options, &server->process, error);
     if (status != TLC_OK)
         return status;
@@ -138,6 +143,7 @@ enum tlc_status tlc_arm_server_start(const struct tlc_arm *arm, const char *cert
     const char *address = json_string_value(json_object_get(ready, "address"));
     if (address)
         snprintf(server->address, sizeof server->address, "%s", address);
+    server->processor = json_incref(json_object_get(ready, "processor"));
     json_decref(ready);
     return address ? TLC_OK : start_failed(server, arm, log, error);
 }
@@ -237,4 +243,6 @@ void tlc_arm_server_stop(struct tlc_arm_server *server)
         json_decref(stop);
     }
     tlc_process_stop(&server->process, STOP_MS);
+    json_decref(server->processor);
+    server->processor = NULL;
 }

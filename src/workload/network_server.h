@@ -13,6 +13,7 @@ struct tlc_arm_server {
     struct tlc_process process;
     char address[128];
     char ticket_keys[640]; // file of its ticket keys; empty: none
+    json_t *processor;     // as its library sees it, text; NULL: not told
 };
 
 // Where a server runs: its CPUs, its namespaces (as in tlc_process_options) and its address.

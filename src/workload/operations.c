@@ -6,19 +6,22 @@
 
 #include "stacks/loader.h"
 
+#define TLC_OWN_BUILD "this program"
+
 enum tlc_status tlc_library_find(const char *stack, struct tlc_library *library,
                                  struct tlc_error *error)
 {
     if (!strcmp(stack, TLC_OWN_STACK)) {
-        *library = (struct tlc_library){TLC_OWN_STACK, TLC_VERSION, &tlc_own_operations};
+        *library =
+            (struct tlc_library){TLC_OWN_STACK, TLC_VERSION, TLC_OWN_BUILD, &tlc_own_operations};
         return TLC_OK;
     }
     const struct tlc_stack_plugin *plugin;
     enum tlc_status status = tlc_stack_load(stack, &plugin, error);
     if (status != TLC_OK)
         return status;
-    *library =
-        (struct tlc_library){plugin->id, plugin->stack->version(), plugin->stack->operations};
+    *library = (struct tlc_library){plugin->id, plugin->stack->version(), plugin->stack->build(),
+                                    plugin->stack->operations};
     return library->operations ? TLC_OK
                                : tlc_fail(error, TLC_ENVIRONMENT,
                                           "stack %s: it offers no raw operations", plugin->id);
@@ -53,7 +56,7 @@ json_t *tlc_library_describe(const char *stack)
 {
     if (!strcmp(stack, TLC_OWN_STACK))
         return json_pack("{s:s, s:s, s:s, s:s, s:n, s:n}", "id", TLC_OWN_STACK, "name",
-                         TLC_OWN_STACK, "version", TLC_VERSION, "build", "this program", "sha256",
+                         TLC_OWN_STACK, "version", TLC_VERSION, "build", TLC_OWN_BUILD, "sha256",
                          "manifest");
     const struct tlc_stack_plugin *plugin;
     struct tlc_error ignored;

@@ -11,7 +11,7 @@
 #define TLC_OWN_STACK "tlscost"
 
 struct tlc_library {
-    const char *id, *version;
+    const char *id, *version, *build;
     const struct tlc_stack_operations *operations;
 };
 

@@ -9,6 +9,7 @@
 #include "evidence/checks.h"
 #include "measure/clock.h"
 #include "measure/proc.h"
+#include "workload/arm_mask.h"
 #include "workload/kinds.h"
 #include "workload/network_server.h"
 #include "workload/operations.h"
@@ -42,6 +43,8 @@ static enum tlc_status check_arm(const struct tlc_plan *plan, const struct tlc_a
     enum tlc_status status = tlc_library_find(arm->stack, &library, error);
     if (status == TLC_OK)
         status = tlc_library_has(&library, arm->operation, error);
+    if (status == TLC_OK)
+        status = tlc_arm_mask_supported(arm, library.id, library.build, error);
     if (status != TLC_OK)
         return status;
     unsigned lanes = strcmp(library.id, TLC_OWN_STACK) ? 1 : tlc_own_lanes(arm->provider);
@@ -124,8 +127,13 @@ static enum tlc_status start(struct tlc_workload *workload, size_t arm, json_t *
     }
     log_of(workload, arm, log, sizeof log);
     remove(log);
-    struct tlc_process_options options = {
-        .arguments = arguments, .cpus = &workload->setup->server_cpus, .control = true, .log = log};
+    struct tlc_arm_mask mask;
+    struct tlc_process_options options = {.arguments = arguments,
+                                          .environment =
+                                              tlc_arm_mask_environment(state->arm, &mask),
+                                          .cpus = &workload->setup->server_cpus,
+                                          .control = true,
+                                          .log = log};
     enum tlc_status status = tlc_process_start(&options, &state->worker, error);
     if (status != TLC_OK)
         return status;

@@ -5,6 +5,7 @@
 #include "base/message.h"
 #include "base/process.h"
 #include "measure/clock.h"
+#include "workload/arm_mask.h"
 #include "workload/operations.h"
 
 struct worker {
@@ -73,9 +74,10 @@ static enum tlc_status say_ready(const struct worker *worker,
                                  struct tlc_error *error)
 {
     json_t *ready =
-        json_pack("{s:s, s:s, s:s, s:s}", "stack", worker->library.id, "library_version",
+        json_pack("{s:s, s:s, s:s, s:s, s:o*}", "stack", worker->library.id, "library_version",
                   worker->library.version, "operation", options->operation, "provider",
-                  worker->library.operations->provider(worker->operation));
+                  worker->library.operations->provider(worker->operation), "processor",
+                  tlc_arm_processor(worker->library.build));
     enum tlc_status status = ready ? tlc_message_send(TLC_CONTROL_FD, ready, error)
                                    : tlc_fail(error, TLC_ENVIRONMENT, "operation: out of memory");
     json_decref(ready);

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/cpu_mask.h"
 #include "base/error.h"
 #include "base/message.h"
 #include "base/names.h"
@@ -143,6 +144,51 @@ static void output_of_a_command(void **state)
     assert_non_null(strstr(error.text, "no end after"));
 }
 
+static void masks_are_read_as_the_library_reads_them(void **state)
+{
+    (void)state;
+    static const char *const good[] = {"~0x200000200000000:~0x0", ":~0x80100", "0x0", "~1:~2:~3",
+                                       "::~7"};
+    static const char *const bad[] = {"",
+                                      ":",
+                                      "~",
+                                      "x",
+                                      "~0x",
+                                      "0x1 0x2",
+                                      "0x1;",
+                                      "none",
+                                      "~~1",
+                                      "1:::::::::1",
+                                      "0x123456789abcdef01"};
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+        if (!tlc_cpu_mask_known(good[i]))
+            fail_msg("'%s' is a mask", good[i]);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        if (tlc_cpu_mask_known(bad[i]))
+            fail_msg("'%s' is no mask", bad[i]);
+}
+
+static void an_account_shows_whether_a_mask_was_obeyed(void **state)
+{
+    (void)state;
+    char account[64], small[8], why[128] = "";
+    assert_true(tlc_cpu_account("OpenSSL 3.5; CPUINFO: OPENSSL_ia32cap=0x7:0x80100 env:~0x1",
+                                account, sizeof account));
+    assert_string_equal(account, "0x7:0x80100");
+    assert_false(
+        tlc_cpu_account("OpenSSL 3.5; CPUINFO: OPENSSL_ia32cap=0x7:0x80100", small, sizeof small));
+    assert_false(tlc_cpu_account("wolfSSL 5.9", account, sizeof account));
+    assert_true(tlc_cpu_mask_obeyed(":~0x20000000", "0x7:0x80100", why, sizeof why));
+    assert_false(tlc_cpu_mask_obeyed(":~0x80000", "0x7:0x80100", why, sizeof why));
+    assert_non_null(strstr(why, "vector 1"));
+    assert_non_null(strstr(why, "0x80000"));
+    // The library sets bit 10 of the first vector itself; a number in place of ~ names what stays.
+    assert_true(tlc_cpu_mask_obeyed("~0x400", "0x400:0x0", why, sizeof why));
+    assert_true(tlc_cpu_mask_obeyed("0x3", "0x401:0x0", why, sizeof why));
+    assert_false(tlc_cpu_mask_obeyed("0x3", "0x404:0x0", why, sizeof why));
+    assert_false(tlc_cpu_mask_obeyed("0x3", "nothing", why, sizeof why));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -152,6 +198,8 @@ int main(void)
         cmocka_unit_test(a_missing_program_is_an_error),
         cmocka_unit_test(stop_ends_the_whole_group),
         cmocka_unit_test(output_of_a_command),
+        cmocka_unit_test(masks_are_read_as_the_library_reads_them),
+        cmocka_unit_test(an_account_shows_whether_a_mask_was_obeyed),
     };
     return cmocka_run_group_tests_name("base", tests, NULL, NULL);
 }

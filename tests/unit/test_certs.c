@@ -121,6 +121,40 @@ static void leaves_differ_only_in_their_key(void **state)
     X509_free(rsa);
 }
 
+// RFC 9881, section 6: [0] IMPLICIT OCTET STRING of 32 bytes, which crypto/x509 of Go reads too;
+// read again it gives the key of the certificate.
+static void ml_dsa_keys_are_seeds(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"mldsa-44", "mldsa-65", "mldsa-87"};
+    for (size_t i = 0; i < 3; i++) {
+        struct tlc_certs_pair pair;
+        struct tlc_error error;
+        if (!tlc_certs_name_known(names[i]))
+            continue;
+        assert_int_equal(tlc_certs_in_memory(names[i], &pair, &error), TLC_OK);
+        BIO *memory = BIO_new_mem_buf(pair.key_pem, -1);
+        PKCS8_PRIV_KEY_INFO *info = PEM_read_bio_PKCS8_PRIV_KEY_INFO(memory, NULL, NULL, NULL);
+        const unsigned char *value;
+        int count;
+        assert_non_null(info);
+        assert_int_equal(PKCS8_pkey_get0(NULL, &value, &count, NULL, info), 1);
+        assert_int_equal(count, 34);
+        assert_int_equal(value[0], 0x80);
+        assert_int_equal(value[1], 32);
+        EVP_PKEY *key = EVP_PKCS82PKEY(info);
+        BIO *chain = BIO_new_mem_buf(pair.chain_pem, -1);
+        X509 *leaf = PEM_read_bio_X509(chain, NULL, NULL, NULL);
+        assert_int_equal(EVP_PKEY_eq(X509_get0_pubkey(leaf), key), 1);
+        X509_free(leaf);
+        EVP_PKEY_free(key);
+        PKCS8_PRIV_KEY_INFO_free(info);
+        BIO_free(chain);
+        BIO_free(memory);
+        tlc_certs_pair_free(&pair);
+    }
+}
+
 static void hosts_are_in_every_leaf(void **state)
 {
     (void)state;
@@ -292,6 +326,7 @@ int main(void)
         cmocka_unit_test(names_are_known_exactly),
         in_folder(leaves_differ_only_in_their_key),
         in_folder(numbered_leaves_differ_and_stay),
+        cmocka_unit_test(ml_dsa_keys_are_seeds),
         in_folder(hosts_are_in_every_leaf),
         in_folder(authorities_have_the_key_type_asked_for),
         in_folder(intermediates_are_sent),

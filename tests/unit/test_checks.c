@@ -88,6 +88,8 @@ static void a_good_sample_passes_every_check(void **state)
     struct tlc_check_outcome outcomes[TLC_CHECK_COUNT];
     facts.provider = "own";
     facts.provider_work = facts.handshakes;
+    facts.cpu_mask = ":~0x80100";
+    facts.processor = "0x7:0x0";
     assert_int_equal(tlc_checks_sample(&facts, &limits, outcomes), 0);
     for (int i = 0; i < TLC_CHECK_CONTROL_DRIFT; i++) {
         assert_int_equal(outcomes[i].applied, i != TLC_CHECK_OPERATION);
@@ -173,6 +175,20 @@ static void a_provider_has_to_work_in_every_full_handshake(void **state)
     facts.provider = NULL;
     assert_int_equal(tlc_checks_sample(&facts, &limits, outcomes), 0);
     assert_false(outcomes[TLC_CHECK_PROVIDER].applied);
+}
+
+static void a_mask_has_to_be_seen_by_the_library(void **state)
+{
+    (void)state;
+    struct tlc_sample_facts facts = good_facts();
+    struct tlc_check_outcome outcomes[TLC_CHECK_COUNT];
+    facts.cpu_mask = ":~0x80100";
+    only_fails(&facts, TLC_CHECK_CPU_MASK, "does not tell what processor");
+    facts.processor = "0x7:0x100";
+    only_fails(&facts, TLC_CHECK_CPU_MASK, "0x100 are still there");
+    facts.processor = "0x7:0x0";
+    assert_int_equal(tlc_checks_sample(&facts, &limits, outcomes), 0);
+    assert_true(outcomes[TLC_CHECK_CPU_MASK].applied);
 }
 
 static void reasons_hold_no_control_characters(void **state)
@@ -336,6 +352,7 @@ int main(void)
         cmocka_unit_test(an_operation_has_checks_of_its_own),
         cmocka_unit_test(each_protocol_fault_fails_its_own_check),
         cmocka_unit_test(a_provider_has_to_work_in_every_full_handshake),
+        cmocka_unit_test(a_mask_has_to_be_seen_by_the_library),
         cmocka_unit_test(reasons_hold_no_control_characters),
         cmocka_unit_test(each_load_fault_fails_its_own_check),
         cmocka_unit_test(each_machine_fault_fails_its_own_check),

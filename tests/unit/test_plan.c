@@ -134,6 +134,9 @@ static void every_key_arrives(void **state)
     assert_string_equal(arm_named(plan, "key pair")->operation, "x25519-keygen");
     assert_int_equal(arm_named(plan, "in turns")->visitors, 500);
     assert_string_equal(arm_named(plan, "in turns")->event, "none");
+    assert_string_equal(arm_named(plan, "without ADX")->cpu_mask, ":~0x80100");
+    assert_int_equal(arm_named(plan, "without ADX")->equal, 1);
+    assert_null(arm->cpu_mask);
     assert_null(arm->operation);
     assert_string_equal(arm->workload, "network");
     assert_near(plan->limits.generator_busy, 0.91);

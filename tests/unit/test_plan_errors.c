@@ -118,6 +118,8 @@ static void wrong_values(void **state)
          7, "belongs to one name"},
         {HEAD "include:\n  - name: a\n    visits: zipf\n", 5, "choose among names"},
         {HEAD "include:\n  - name: a\n    names: 20001\n", 5, "20000"},
+        {HEAD "include:\n  - name: a\n    cpu_mask: no-aes\n", 5, "no value of OPENSSL_ia32cap"},
+        {HEAD "baseline: {equal: true}\n", 3, "divided by nothing"},
         {HEAD "control: maybe\n", 3, "write true or false"},
         {HEAD "baseline: {stack: ../evil}\n", 3, "is no name"},
         {HEAD "baseline:\n  certificate: rsa-2047\n", 4, "did you mean 'rsa-2048'"},

@@ -21,6 +21,14 @@
 #include "stacks/self_test.h"
 #include "stacks/verdict.h"
 
+// A plug-in under another name; a link would be the same file, which is loaded once.
+static int copy_file(const char *from, const char *into)
+{
+    char command[1200];
+    snprintf(command, sizeof command, "cp '%s' '%s'", from, into);
+    return system(command); // NOLINT(cert-env33-c): a test's own paths
+}
+
 static const struct tlc_stack_plugin *load(const char *id)
 {
     const struct tlc_stack_plugin *plugin = NULL;
@@ -39,6 +47,37 @@ static void loads_once_by_id_and_path(void **state)
     assert_int_equal(plugin->path[0], '/');
     assert_ptr_equal(load("openssl"), plugin);
     assert_ptr_equal(load(plugin->path), plugin);
+}
+
+// The manifest beside a plug-in says which recipe made it; the newest version stands for the
+// recipe.
+static void loads_by_the_recipe_that_made_it(void **state)
+{
+    (void)state;
+    char folder[256], path[400], searched[600];
+    struct tlc_error error;
+    static const char *const versions[] = {"9.9.9", "9.10.1", "9.2.0"};
+    assert_int_equal(tlc_directory_temporary("recipe", folder, sizeof folder, &error), TLC_OK);
+    for (size_t i = 0; i < 3; i++) {
+        snprintf(path, sizeof path, "%s/other-%s.so", folder, versions[i]);
+        assert_int_equal(copy_file(load("openssl")->path, path), 0);
+        snprintf(path, sizeof path, "%s/other-%s.json", folder, versions[i]);
+        FILE *file = fopen(path, "w");
+        assert_non_null(file);
+        fputs("{\"recipe\": \"other-9\"}", file);
+        fclose(file);
+    }
+    const char *before = getenv("TLSCOST_STACKS");
+    snprintf(searched, sizeof searched, "%s", before ? before : "");
+    setenv("TLSCOST_STACKS", folder, 1);
+    assert_string_equal(load("other-9")->id, "other-9.10.1");
+    const struct tlc_stack_plugin *plugin;
+    assert_int_equal(tlc_stack_load("other-8", &plugin, &error), TLC_ENVIRONMENT);
+    if (before)
+        setenv("TLSCOST_STACKS", searched, 1);
+    else
+        unsetenv("TLSCOST_STACKS");
+    tlc_directory_remove(folder);
 }
 
 static void lists_ids(void **state)
@@ -342,6 +381,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(loads_once_by_id_and_path),
+        cmocka_unit_test(loads_by_the_recipe_that_made_it),
         cmocka_unit_test(lists_ids),
         cmocka_unit_test(names_what_was_found),
         cmocka_unit_test(refuses_other_files),

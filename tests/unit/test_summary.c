@@ -191,6 +191,21 @@ static void a_control_that_differs_refuses_the_campaign(void **state)
     drop(&fixture);
 }
 
+// Two builds with equal flags, for example: the plan says that they must not differ.
+static void an_arm_that_must_be_equal_is_a_control(void **state)
+{
+    (void)state;
+    struct fixture fixture;
+    make(&fixture, 1.1, 1);
+    fixture.plan->arms[arm_named(fixture.plan, "ed25519")].equal = 1;
+    assert_int_equal(
+        tlc_campaign_summarise(fixture.result, fixture.plan, fixture.samples, &fixture.error),
+        TLC_REFUSED);
+    assert_non_null(strstr(fixture.error.text, "negative-control"));
+    assert_string_equal(text(arm_of(&fixture, "ed25519"), "role"), "control");
+    drop(&fixture);
+}
+
 static void a_drifting_control_refuses_the_campaign(void **state)
 {
     (void)state;
@@ -325,6 +340,7 @@ int main(void)
         cmocka_unit_test(one_refused_sample_of_six_is_left_out),
         cmocka_unit_test(nothing_is_divided_by_a_refused_baseline),
         cmocka_unit_test(a_control_that_differs_refuses_the_campaign),
+        cmocka_unit_test(an_arm_that_must_be_equal_is_a_control),
         cmocka_unit_test(a_drifting_control_refuses_the_campaign),
         cmocka_unit_test(a_claim_must_hold_over_all_arms),
         cmocka_unit_test(outliers_are_flagged_and_kept),

@@ -26,7 +26,8 @@ const (
 
 type options struct {
 	listen, cert, key, groups, alpn string
-	tickets                         uint
+	accept                          string
+	tickets, listeners              uint
 }
 
 func parseOptions() options {
@@ -37,12 +38,14 @@ func parseOptions() options {
 	flag.StringVar(&o.groups, "groups", "", "colon-separated `list` of groups (default: Go's)")
 	flag.StringVar(&o.alpn, "alpn", "", "application `protocol` to agree on (default: none)")
 	flag.UintVar(&o.tickets, "tickets", 1, "`number` of session tickets: 0, or more, which means Go's one")
+	flag.StringVar(&o.accept, "accept", "shared", "`how` connections come in: shared (one socket), or reuseport (a socket each listener)")
+	flag.UintVar(&o.listeners, "listeners", 1, "`number` of sockets with -accept reuseport")
 	flag.Parse()
 	return o
 }
 
 func (o options) config() (*tls.Config, error) {
-	pair, err := loadKeyPair(o.cert, o.key)
+	pair, err := tls.LoadX509KeyPair(o.cert, o.key)
 	if err != nil {
 		return nil, fmt.Errorf("certificate: '%s': %w; name its files with -cert and -key", o.cert, err)
 	}
@@ -92,6 +95,43 @@ func accept(listener net.Listener, config *tls.Config, counts *counters) error {
 	}
 }
 
+// open makes the listeners: one, or with reuseport several on one port, among which the kernel spreads
+// connections.
+func (o options) open() ([]net.Listener, error) {
+	var config net.ListenConfig
+	count := uint(1)
+	switch o.accept {
+	case "shared":
+	case "reuseport":
+		config.Control = reusePort
+		count = max(o.listeners, 1)
+	default:
+		return nil, fmt.Errorf("-accept '%s': write shared or reuseport", o.accept)
+	}
+	listeners := make([]net.Listener, 0, count)
+	address := o.listen
+	for range count {
+		listener, err := config.Listen(context.Background(), "tcp", address)
+		if err != nil {
+			return nil, err
+		}
+		address = listener.Addr().String() // port 0 is chosen once
+		listeners = append(listeners, listener)
+	}
+	return listeners, nil
+}
+
+func reusePort(_, _ string, raw syscall.RawConn) error {
+	const soReusePort = 15 // SO_REUSEPORT of Linux, which package syscall does not name
+	var err error
+	if failed := raw.Control(func(fd uintptr) {
+		err = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, soReusePort, 1)
+	}); failed != nil {
+		return failed
+	}
+	return err
+}
+
 func serve(o options) error {
 	if err := countAllocations(); err != nil {
 		return err
@@ -100,21 +140,30 @@ func serve(o options) error {
 	if err != nil {
 		return err
 	}
-	listener, err := net.Listen("tcp", o.listen)
+	listeners, err := o.open()
 	if err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
 	out := json.NewEncoder(os.Stdout)
-	out.Encode(map[string]string{"listening": listener.Addr().String()})
+	out.Encode(map[string]string{"listening": listeners[0].Addr().String()})
 
 	stop, cancel := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	defer cancel()
 	go func() {
 		<-stop.Done()
-		listener.Close()
+		for _, listener := range listeners {
+			listener.Close()
+		}
 	}()
 	counts := newCounters()
-	err = accept(listener, config, counts)
+	ended := make(chan error, len(listeners))
+	for _, listener := range listeners {
+		go func() { ended <- accept(listener, config, counts) }()
+	}
+	for range listeners {
+		err = errors.Join(err, <-ended)
+		cancel() // without one of its sockets it is another server
+	}
 	counts.drain(drainLimit)
 	out.Encode(counts.document())
 	return err
