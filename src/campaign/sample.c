@@ -83,6 +83,11 @@ enum tlc_status tlc_sample_add(struct tlc_sample *sample, struct tlc_visit visit
                   (json_int_t)slice->errors);
     if (slice->burnt_us > 0)
         json_object_set_new(json, "burnt_us", json_real(slice->burnt_us));
+    if (slice->sampled_us > 0)
+        json_object_set_new(json, "sampled",
+                            json_pack("{s:I, s:f}", "handshakes",
+                                      (json_int_t)slice->sampled_handshakes, "cost_us",
+                                      slice->sampled_us));
     if (visit.duet)
         json_object_set_new(json, "duet", json_true());
     if (slice->buckets)

@@ -64,6 +64,7 @@ struct tlc_arm {
     unsigned allocations; // 1: memory allocations of both sides are counted, in a run of their own
     unsigned optional;    // 1: left out, with the reason, where this machine cannot run it
     unsigned names;       // server names, each with a certificate of its own; 0: one for all
+    unsigned attribute;   // 1: its server is sampled, to tell which part of it takes the time
     char *visits;         // how clients choose among them: "uniform", "zipf"
 };
 
@@ -83,6 +84,7 @@ struct tlc_schedule {
     // The workload `connect` has no slices.
     unsigned connections; // of each arm at each round-trip time
     unsigned pace;        // connections begun in a second, of all arms together
+    unsigned sampling_hz; // samples in a second of CPU time, of arms that are attributed
 };
 
 // Limits of the checks; the names in the YAML, JSON and reports are those of docs/checks.md.

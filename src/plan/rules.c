@@ -204,6 +204,11 @@ static bool visits_without_names(const struct tlc_arm *arm)
     return !arm->names && !is(arm->visits, "uniform");
 }
 
+static bool attribute_elsewhere(const struct tlc_arm *arm)
+{
+    return arm->attribute && (!of(arm, "network") || !is(arm->event, "none"));
+}
+
 static bool primitive_without_operation(const struct tlc_arm *arm)
 {
     return of(arm, "primitive") && !arm->operation;
@@ -279,6 +284,9 @@ static const struct rule {
     {echo_elsewhere, "echo", "only workload network echoes; write workload: network, or echo: 0"},
     {allocations_elsewhere, "allocations",
      "they are counted over the network, of tlscost's own server; write allocations: false"},
+    {attribute_elsewhere, "attribute",
+     "a server is sampled over the network, in slices without events; write workload: network and "
+     "event: none, or attribute: false"},
     {operation_elsewhere, "operation",
      "only workload primitive runs an operation; write workload: primitive, or operation: none"},
 };
@@ -300,7 +308,7 @@ static bool is_of_server(enum tlc_arm_key key)
         TLC_KEY_RESUMPTION,  TLC_KEY_RESUME_RATIO, TLC_KEY_ENGINE,      TLC_KEY_SHARE,
         TLC_KEY_CLOSE,       TLC_KEY_BURN,         TLC_KEY_CONCURRENCY, TLC_KEY_TIMEOUT,
         TLC_KEY_INSTANCE,    TLC_KEY_AGAINST,      TLC_KEY_VISITORS,    TLC_KEY_ECHO,
-        TLC_KEY_ALLOCATIONS, TLC_KEY_OPTIONAL,     TLC_KEY_VISITS};
+        TLC_KEY_ALLOCATIONS, TLC_KEY_OPTIONAL,     TLC_KEY_VISITS,      TLC_KEY_ATTRIBUTE};
     for (size_t i = 0; i < sizeof free_keys / sizeof *free_keys; i++)
         if (key == free_keys[i])
             return false;
@@ -357,6 +365,11 @@ static enum tlc_status check_arm(const struct tlc_plan *plan, size_t index,
         return fail_arm(arm, document, origin, "against",
                         "no arm is called so, or differs in that key alone; write the name of "
                         "another arm, KEY=VALUE, or baseline",
+                        error);
+    if (arm->attribute && plan->schedule.duet)
+        return fail_arm(arm, document, origin, "attribute",
+                        "in a duet two servers share the CPUs; write duet: false, or attribute: "
+                        "false",
                         error);
     if (!is(arm->event, "none") && plan->schedule.slice_us < TLC_EVENT_SLICE_US)
         return fail_arm(arm, document, origin, "event",

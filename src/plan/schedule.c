@@ -77,13 +77,21 @@ static double connect_seconds(const struct tlc_plan *plan)
     return begun / plan->schedule.pace + 5 * longest_us / 1e6;
 }
 
+// Slices of a round: an attributed arm has two a visit.
+static double slices_of_round(const struct tlc_plan *plan)
+{
+    double slices = (double)tlc_schedule_visit_count(plan);
+    for (size_t i = 0; plan->arms && i < plan->arm_count; i++)
+        slices += plan->arms[i].attribute;
+    return slices;
+}
+
 double tlc_plan_seconds(const struct tlc_plan *plan)
 {
     const struct tlc_schedule *schedule = &plan->schedule;
     if (connects(plan))
         return connect_seconds(plan);
-    double round_us =
-        (double)tlc_schedule_visit_count(plan) * (double)(schedule->slice_us + schedule->settle_us);
+    double round_us = slices_of_round(plan) * (double)(schedule->slice_us + schedule->settle_us);
     return schedule->blocks * (warm_ups_us(plan) + schedule->rounds * round_us) / 1e6;
 }
 
@@ -123,8 +131,7 @@ void tlc_plan_make_quick(struct tlc_plan *plan)
     if (schedule->blocks > BLOCKS) // one more than an interval at 95 % needs: one may be refused
         schedule->blocks = BLOCKS;
     double block_us = budget_us / schedule->blocks - warm_ups_us(plan);
-    double rounds =
-        block_us / ((double)tlc_schedule_visit_count(plan) * (double)schedule->slice_us);
+    double rounds = block_us / (slices_of_round(plan) * (double)schedule->slice_us);
     if (events)
         make_few_visitors(plan);
     double least_rounds = events ? 1 : 4;

@@ -51,7 +51,8 @@
     X(ALLOCATIONS, "allocations")                                                                  \
     X(OPTIONAL, "optional")                                                                        \
     X(NAMES, "names")                                                                              \
-    X(VISITS, "visits")
+    X(VISITS, "visits")                                                                            \
+    X(ATTRIBUTE, "attribute")
 #define TLC_SCHEDULE_KEYS(X)                                                                       \
     X(BLOCKS, "blocks")                                                                            \
     X(ROUNDS, "rounds")                                                                            \
@@ -64,7 +65,8 @@
     X(UNTIL, "until")                                                                              \
     X(AT_MOST, "at_most")                                                                          \
     X(CONNECTIONS, "connections")                                                                  \
-    X(PACE, "pace")
+    X(PACE, "pace")                                                                                \
+    X(SAMPLING, "sampling")
 #define TLC_LIMIT_KEYS(X)                                                                          \
     X(GENERATOR_BUSY, "generator_busy")                                                            \
     X(SERVER_BUSY, "server_busy")                                                                  \

@@ -1,4 +1,5 @@
 // Arms that cannot run are refused by what their stack supports, before anything is started.
+#include "attribute/sampler.h"
 #include "stacks/loader.h"
 #include "workload/arm_support.h"
 #include "workload/external.h"
@@ -10,6 +11,8 @@ static enum tlc_status check_arm(const struct tlc_arm *arm, struct tlc_error *er
     enum tlc_status status = tlc_stack_load(arm->stack, &plugin, error);
     if (status == TLC_OK)
         status = tlc_arm_supported(arm, plugin, error);
+    if (status == TLC_OK && arm->attribute)
+        status = tlc_sampler_check(error);
     return status == TLC_OK && arm->server ? tlc_external_check(arm, error) : status;
 }
 

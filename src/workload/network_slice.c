@@ -265,9 +265,9 @@ static struct seat seat_of(struct tlc_workload *workload, size_t arm, bool other
                          .concurrency = concurrency};
 }
 
-enum tlc_status tlc_network_slice(struct tlc_workload *workload, size_t arm, uint64_t duration_us,
-                                  uint64_t count, unsigned concurrency, struct tlc_slice *slice,
-                                  struct tlc_error *error)
+static enum tlc_status plain_slice(struct tlc_workload *workload, size_t arm, uint64_t duration_us,
+                                   uint64_t count, unsigned concurrency, struct tlc_slice *slice,
+                                   struct tlc_error *error)
 {
     struct seat seat = seat_of(workload, arm, false, 0, concurrency);
     json_t *buckets = NULL;
@@ -278,6 +278,62 @@ enum tlc_status tlc_network_slice(struct tlc_workload *workload, size_t arm, uin
     else
         json_decref(buckets);
     return status;
+}
+
+// A slice in which the server is sampled. It has no part in the arm's sums: samples cost time.
+static enum tlc_status sampled_slice(struct tlc_workload *workload, size_t arm,
+                                     uint64_t duration_us, uint64_t count, unsigned concurrency,
+                                     struct tlc_slice *slice, struct tlc_error *error)
+{
+    struct network_arm *state = &workload->arms[arm];
+    const struct network_arm before = *state;
+    struct tlc_slice found = {0};
+    enum tlc_status status = tlc_sampler_enable(state->sampling.sampler, true, error);
+    if (status != TLC_OK)
+        return status;
+    status = plain_slice(workload, arm, duration_us, count, concurrency, &found, error);
+    struct tlc_error why;
+    enum tlc_status silenced = tlc_sampler_enable(state->sampling.sampler, false, &why);
+    state->sums = before.sums;
+    state->server_handshakes = before.server_handshakes;
+    state->client_certificates = before.client_certificates;
+    state->provider_work = before.provider_work;
+    if (status == TLC_OK && silenced != TLC_OK) {
+        *error = why;
+        status = silenced;
+    }
+    if (status == TLC_OK) {
+        state->sampling.handshakes += found.handshakes;
+        state->sampling.cost_us += found.cost_us;
+        slice->sampled_handshakes = found.handshakes;
+        slice->sampled_us = found.cost_us;
+        slice->sampled_faults = found.errors + found.mismatches;
+    }
+    tlc_slice_clear(&found);
+    return status;
+}
+
+// Of an attributed arm two slices, one of them sampled; which comes first takes turns.
+enum tlc_status tlc_network_slice(struct tlc_workload *workload, size_t arm, uint64_t duration_us,
+                                  uint64_t count, unsigned concurrency, struct tlc_slice *slice,
+                                  struct tlc_error *error)
+{
+    struct tlc_sampling *sampling = &workload->arms[arm].sampling;
+    struct tlc_slice sampled = {0};
+    bool first = sampling->sampler && sampling->turn++ % 2;
+    enum tlc_status status = TLC_OK;
+    if (first)
+        status = sampled_slice(workload, arm, duration_us, count, concurrency, &sampled, error);
+    if (status == TLC_OK)
+        status = plain_slice(workload, arm, duration_us, count, concurrency, slice, error);
+    if (status == TLC_OK && sampling->sampler && !first)
+        status = sampled_slice(workload, arm, duration_us, count, concurrency, &sampled, error);
+    if (status != TLC_OK)
+        return status;
+    slice->sampled_handshakes = sampled.sampled_handshakes;
+    slice->sampled_us = sampled.sampled_us;
+    slice->errors += sampled.sampled_faults;
+    return TLC_OK;
 }
 
 enum tlc_status tlc_network_duet(struct tlc_workload *workload, const struct tlc_duet *duet,

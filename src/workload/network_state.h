@@ -5,6 +5,7 @@
 #include "workload/external.h"
 #include "workload/network_accounting.h"
 #include "workload/network_generator.h"
+#include "workload/network_sampling.h"
 #include "workload/network_server.h"
 #include "workload/network_veth.h"
 
@@ -41,7 +42,8 @@ struct network_arm {
     uint64_t server_handshakes;   // the server's own count over the arm's slices
     uint64_t client_certificates; // of these handshakes, those with a client's certificate
     uint64_t provider_work;       // and what its crypto provider did
-    json_t *allocations;          // of a handshake, counted once; NULL: not asked for
+    struct tlc_sampling sampling;
+    json_t *allocations; // of a handshake, counted once; NULL: not asked for
     bool prepared;
 };
 
@@ -49,6 +51,7 @@ struct tlc_workload {
     const struct tlc_workload_setup *setup;
     struct path paths[NETWORKS];
     struct tlc_cpu_events *server_events, *generator_events; // NULL: not permitted
+    struct tlc_components *components;                       // NULL: no arm is attributed
     struct network_arm *arms;
     size_t arm_count;
 };

@@ -33,6 +33,9 @@ struct tlc_slice {
     double wall_us;       // the same whole by the wall clock, as if nothing had interrupted it
     uint64_t interrupted; // handshakes that another thread's use of the CPU made far longer
     double burnt_us;      // server CPU burnt on purpose, by the server's own clock; part of cost_us
+    // Of an attributed arm: the same time again with the server sampled, in no other figure.
+    uint64_t sampled_handshakes, sampled_faults;
+    double sampled_us; // server CPU in it
     // Error kinds, negotiated counts, latencies: a tlc_counters of generator/generator.h as JSON,
     // or NULL; owned.
     json_t *detail;
