@@ -6,7 +6,7 @@ if(TARGET tlscost)
     install(TARGETS tlscost RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
 
-foreach(folder plans references recipes peers)
+foreach(folder plans components references recipes peers)
     if(IS_DIRECTORY ${PROJECT_SOURCE_DIR}/${folder})
         install(DIRECTORY ${folder} DESTINATION ${TLC_DATA} USE_SOURCE_PERMISSIONS)
     endif()

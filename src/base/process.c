@@ -26,7 +26,7 @@ const char *tlc_program_path(void)
 
 // Signals and descriptors of the child between fork and exec; only async-signal-safe calls.
 static void child_set_up(const struct tlc_process_options *options, pid_t parent, int control,
-                         int log)
+                         int log, int output)
 {
     setpgid(0, 0);
     // No child may outlive its orchestrator, however that ends.
@@ -45,6 +45,8 @@ static void child_set_up(const struct tlc_process_options *options, pid_t parent
         dup2(log, STDOUT_FILENO);
         dup2(log, STDERR_FILENO);
     }
+    if (output >= 0)
+        dup2(output, STDOUT_FILENO);
     if (control >= 0) {
         if (control == TLC_CONTROL_FD)
             fcntl(control, F_SETFD, 0);
@@ -77,10 +79,20 @@ static enum tlc_status reap_failed_exec(const char *name, pid_t pid, int code,
     return tlc_fail(error, TLC_ENVIRONMENT, "start: %s: %s", name, strerror(code));
 }
 
+static enum tlc_status open_log(const struct tlc_process_options *options, const char *path,
+                                int how, int *fd, struct tlc_error *error)
+{
+    if (!path)
+        return TLC_OK;
+    *fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | how, 0600);
+    return *fd < 0 ? tlc_fail_errno(error, "start: %s: log %s", options->arguments[0], path)
+                   : TLC_OK;
+}
+
 enum tlc_status tlc_process_start(const struct tlc_process_options *options,
                                   struct tlc_process *process, struct tlc_error *error)
 {
-    int control[2] = {-1, -1}, failed[2] = {-1, -1}, log = -1;
+    int control[2] = {-1, -1}, failed[2] = {-1, -1}, log = -1, output = -1;
     enum tlc_status status = TLC_OK;
     *process = (struct tlc_process){.pid = 0, .control = -1};
     if (options->control && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, control))
@@ -89,14 +101,11 @@ enum tlc_status tlc_process_start(const struct tlc_process_options *options,
         status = tlc_fail_errno(error, "start: %s: pipe", options->arguments[0]);
         goto out;
     }
-    if (options->log) {
-        log = open(options->log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-        if (log < 0) {
-            status =
-                tlc_fail_errno(error, "start: %s: log %s", options->arguments[0], options->log);
-            goto out;
-        }
-    }
+    status = open_log(options, options->log, O_APPEND, &log, error);
+    if (status == TLC_OK)
+        status = open_log(options, options->output, O_TRUNC, &output, error);
+    if (status != TLC_OK)
+        goto out;
     // The pipe that reports a failed exec must not sit where the control socket goes.
     while (failed[1] >= 0 && failed[1] <= TLC_CONTROL_FD) {
         int moved = fcntl(failed[1], F_DUPFD_CLOEXEC, TLC_CONTROL_FD + 1);
@@ -116,7 +125,7 @@ enum tlc_status tlc_process_start(const struct tlc_process_options *options,
     if (pid == 0) {
         // Before the rest: joining may take the parent-death signal away (prctl(2)).
         if (child_join(options->namespaces)) {
-            child_set_up(options, parent, control[1], log);
+            child_set_up(options, parent, control[1], log, output);
             child_exec(options);
         }
         int code = errno;
@@ -148,6 +157,8 @@ out:
     }
     if (log >= 0)
         close(log);
+    if (output >= 0)
+        close(output);
     return status;
 }
 

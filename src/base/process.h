@@ -22,6 +22,7 @@ struct tlc_process_options {
     const int *namespaces; // descriptors of those to join first, in order, ended by -1; NULL: none
     bool control;    // make a control socket; the child finds its end as descriptor TLC_CONTROL_FD
     const char *log; // file that takes the child's standard output and error; NULL: inherited
+    const char *output; // file that takes its standard output alone instead; NULL: as `log` says
 };
 
 #define TLC_CONTROL_FD 3

@@ -251,9 +251,13 @@ static void take_stay(struct campaign *campaign, size_t arm)
     struct tlc_error why = {0};
     const struct opened *opened = campaign->of_arm[arm];
     campaign->stays[arm] = (struct tlc_stay){0};
+    campaign->stayed[arm] = false;
+    if (!campaign->running[arm].evidence)
+        return;
     campaign->stayed[arm] =
-        campaign->running[arm].evidence &&
         opened->kind->stay(opened->workload, arm, &campaign->stays[arm], &why) == TLC_OK;
+    if (!campaign->stayed[arm])
+        fail_sample(&campaign->running[arm], &why);
 }
 
 static enum tlc_status finish_sample(struct campaign *campaign, size_t arm, struct tlc_error *error)

@@ -16,8 +16,8 @@ struct options {
 
 static const struct argp_option argp_options[] = {
     {"format", 'f', "NAME", 0,
-     "terminal (default), markdown, csv (all samples), json, benchstat (Go benchmark lines), or "
-     "jmh-json",
+     "terminal (default), markdown, csv (all samples), json, benchstat (Go benchmark lines), "
+     "jmh-json, or folded (stacks of attributed arms)",
      0},
     {"output", 'o', "FILE", 0, "Write to FILE instead of standard output", 0},
     {0},
@@ -39,7 +39,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         if (!is_format(argument))
             argp_error(state,
                        "format '%s': unknown; known are terminal, markdown, csv, json, benchstat, "
-                       "jmh-json",
+                       "jmh-json, folded",
                        argument);
         options->format = argument;
         return 0;

@@ -164,22 +164,12 @@ static enum tlc_status list_operations(const struct options *options, struct tlc
     return status;
 }
 
-// A YAML text in double quotes, which JSON's escapes fit.
-static void put_text(FILE *to, const char *text)
-{
-    json_t *value = json_string(text);
-    char *quoted = value ? json_dumps(value, JSON_ENCODE_ANY) : NULL;
-    fputs(quoted ? quoted : "\"\"", to);
-    free(quoted);
-    json_decref(value);
-}
-
 static void put_key(FILE *to, const char *key, const char *value)
 {
     if (!value)
         return;
     fprintf(to, ", %s: ", key);
-    put_text(to, value);
+    tlc_put_yaml(to, value);
 }
 
 // The arm of one operation of one library; the first of all is the baseline.
@@ -190,7 +180,7 @@ static void put_arm(FILE *to, const struct options *options, const char *operati
     bool several = strchr(options->stacks, ',') != NULL;
     snprintf(name, sizeof name, "%s%s%.64s", operation, several ? " " : "", several ? stack : "");
     fputs("  - {name: ", to);
-    put_text(to, name);
+    tlc_put_yaml(to, name);
     put_key(to, "operation", operation);
     put_key(to, "stack", stack);
     put_key(to, "provider", options->provider);
@@ -208,7 +198,7 @@ static void put_plan(FILE *to, const struct options *options, char *const *stack
     fputs("name: speed\nquestion: What do raw operations cost?\nworkload: primitive\n"
           "baseline: {operation: ",
           to);
-    put_text(to, operations[0]);
+    tlc_put_yaml(to, operations[0]);
     put_key(to, "stack", stacks[0]);
     put_key(to, "provider", options->provider);
     fputs(count > 1 || stacks[1] ? "}\ninclude:\n" : "}\n", to);

@@ -122,3 +122,12 @@ void tlc_print_json(const json_t *json)
     json_dumpf(json, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
     putchar('\n');
 }
+
+void tlc_put_yaml(FILE *to, const char *text)
+{
+    json_t *value = json_string(text);
+    char *quoted = value ? json_dumps(value, JSON_ENCODE_ANY) : NULL;
+    fputs(quoted ? quoted : "\"\"", to);
+    free(quoted);
+    json_decref(value);
+}

@@ -4,6 +4,7 @@
 
 #include <jansson.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "base/error.h"
 
@@ -20,6 +21,8 @@ char **tlc_words(const char *list);
 void tlc_words_free(char **words);
 // Reads a whole file of at most 64 MiB as NUL-terminated text; the caller frees it.
 enum tlc_status tlc_read_text(const char *path, char **text, struct tlc_error *error) TLC_CHECKED;
+// Writes a text as YAML: in double quotes, which JSON's escapes fit.
+void tlc_put_yaml(FILE *to, const char *text);
 // Prints a JSON document on standard output, indented, with a newline.
 void tlc_print_json(const json_t *json);
 

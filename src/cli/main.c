@@ -14,6 +14,8 @@ static const struct {
     {"run", "run a plan: arms interleaved, checked, with intervals", tlc_cmd_run},
     {"plans", "list the ready plans and the question each answers", tlc_cmd_plans},
     {"speed", "raw operations of a library's cryptography, with intervals", tlc_cmd_speed},
+    {"attribute", "where the server's CPU time of a handshake goes, part by part",
+     tlc_cmd_attribute},
     {"report", "print the report of a result again, or in another format", tlc_cmd_report},
     {"calibrate", "prove the instrument on this machine: known costs are read back",
      tlc_cmd_calibrate},

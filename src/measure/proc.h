@@ -66,6 +66,8 @@ struct tlc_tree;
 struct tlc_tree *tlc_tree_open(pid_t root); // NULL when it is gone or memory runs out
 // Run time (ns) of the tree; *processes (may be NULL) gets how many of it live now.
 uint64_t tlc_tree_read_ns(struct tlc_tree *tree, unsigned *processes);
+// The pids of its members at the last read, at most `capacity`; returns how many there are.
+size_t tlc_tree_pids(const struct tlc_tree *tree, pid_t *pids, size_t capacity);
 // From now on look through all processes of the machine, as is done anyway where the kernel does
 // not list children (proc(5), /proc/PID/task/TID/children). Slower, but exact when many children
 // end while it looks, where the kernel's lists may skip one until the next look.

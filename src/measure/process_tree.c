@@ -371,6 +371,13 @@ uint64_t tlc_tree_read_ns(struct tlc_tree *tree, unsigned *processes)
     return sum;
 }
 
+size_t tlc_tree_pids(const struct tlc_tree *tree, pid_t *pids, size_t capacity)
+{
+    for (size_t i = 0; i < tree->count && i < capacity; i++)
+        pids[i] = tree->members[i].pid;
+    return tree->count;
+}
+
 struct tlc_tree *tlc_tree_open(pid_t root)
 {
     struct tlc_tree *tree = calloc(1, sizeof *tree);

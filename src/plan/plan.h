@@ -64,6 +64,7 @@ struct tlc_arm {
     unsigned allocations; // 1: memory allocations of both sides are counted, in a run of their own
     unsigned optional;    // 1: left out, with the reason, where this machine cannot run it
     unsigned names;       // server names, each with a certificate of its own; 0: one for all
+    unsigned attribute;   // 1: its server is sampled, to tell which part of it takes the time
     char *visits;         // how clients choose among them: "uniform", "zipf"
     // Before authentication (docs/pre-authentication.md): where clients leave: "complete",
     // "after-client-hello", "after-server-flight", "after-hello-retry".
@@ -72,10 +73,10 @@ struct tlc_arm {
     unsigned padding;     // bytes of padding in it
     unsigned hold;        // half-open connections kept once, to tell what one takes; 0: none
     unsigned hold_for_us; // so long, or until the server ends them
-    unsigned pace;        // handshakes begun in a second, whether the server follows; 0: as it follows
-    double offered;       // the same as a share of the capacity that the warm-up found; 0: not so
-    char *cpu_mask;       // what OPENSSL_ia32cap takes away in the server's process; NULL: nothing
-    unsigned equal;       // 1: must not differ from the arm it is divided by ("negative-control")
+    unsigned pace;  // handshakes begun in a second, whether the server follows; 0: as it follows
+    double offered; // the same as a share of the capacity that the warm-up found; 0: not so
+    char *cpu_mask; // what OPENSSL_ia32cap takes away in the server's process; NULL: nothing
+    unsigned equal; // 1: must not differ from the arm it is divided by ("negative-control")
 };
 
 // The most handshakes in a second that a plan may ask for; those that stop early have no other.
@@ -97,6 +98,7 @@ struct tlc_schedule {
     // The workload `connect` has no slices.
     unsigned connections; // of each arm at each round-trip time
     unsigned pace;        // connections begun in a second, of all arms together
+    unsigned sampling_hz; // samples in a second of CPU time, of arms that are attributed
 };
 
 // Limits of the checks; the names in the YAML, JSON and reports are those of docs/checks.md.

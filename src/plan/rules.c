@@ -245,8 +245,8 @@ static bool hello_is_lean(const struct tlc_arm *arm)
 
 static bool holds_nothing_open(const struct tlc_arm *arm)
 {
-    return arm->hold && (!tlc_arm_is_unfinished(arm) || invalid_share(arm) ||
-                         !is(arm->network, "loopback"));
+    return arm->hold &&
+           (!tlc_arm_is_unfinished(arm) || invalid_share(arm) || !is(arm->network, "loopback"));
 }
 
 static bool pace_elsewhere(const struct tlc_arm *arm)
@@ -257,6 +257,11 @@ static bool pace_elsewhere(const struct tlc_arm *arm)
 static bool two_paces(const struct tlc_arm *arm)
 {
     return arm->pace && arm->offered > 0;
+}
+
+static bool attribute_elsewhere(const struct tlc_arm *arm)
+{
+    return arm->attribute && (!of(arm, "network") || !is(arm->event, "none"));
 }
 
 static bool primitive_without_operation(const struct tlc_arm *arm)
@@ -354,6 +359,9 @@ static const struct rule {
      "only the workload network has a generator with a pace; write workload: network, or pace: 0 "
      "and offered: 0%"},
     {two_paces, "offered", "pace is a rate, offered a share of the capacity; write one of them"},
+    {attribute_elsewhere, "attribute",
+     "a server is sampled over the network, in slices without events; write workload: network and "
+     "event: none, or attribute: false"},
     {operation_elsewhere, "operation",
      "only workload primitive runs an operation; write workload: primitive, or operation: none"},
 };
@@ -377,7 +385,8 @@ static bool is_of_server(enum tlc_arm_key key)
         TLC_KEY_INSTANCE,    TLC_KEY_AGAINST,      TLC_KEY_VISITORS,    TLC_KEY_ECHO,
         TLC_KEY_ALLOCATIONS, TLC_KEY_OPTIONAL,     TLC_KEY_VISITS,      TLC_KEY_STOP,
         TLC_KEY_SPLIT,       TLC_KEY_PADDING,      TLC_KEY_HOLD,        TLC_KEY_HOLD_FOR,
-        TLC_KEY_OWN_PACE,    TLC_KEY_OFFERED,      TLC_KEY_HELLO_RETRY, TLC_KEY_EQUAL};
+        TLC_KEY_OWN_PACE,    TLC_KEY_OFFERED,      TLC_KEY_HELLO_RETRY, TLC_KEY_EQUAL,
+        TLC_KEY_ATTRIBUTE};
     for (size_t i = 0; i < sizeof free_keys / sizeof *free_keys; i++)
         if (key == free_keys[i])
             return false;
@@ -440,6 +449,11 @@ static enum tlc_status check_arm(const struct tlc_plan *plan, size_t index,
                         "no arm is called so, or differs in that key alone; write the name of "
                         "another arm, KEY=VALUE, or baseline",
                         error);
+    if (arm->attribute && plan->schedule.duet)
+        return fail_arm(arm, document, origin, "attribute",
+                        "in a duet two servers share the CPUs; write duet: false, or attribute: "
+                        "false",
+                        error);
     if (!is(arm->event, "none") && plan->schedule.slice_us < TLC_EVENT_SLICE_US)
         return fail_arm(arm, document, origin, "event",
                         "too short a slice to show what comes before and behind an event; write a "
@@ -487,8 +501,8 @@ static enum tlc_status check_path(const struct tlc_plan *plan, const struct tlc_
                         "group does not take; write engine: lean, and one group",
                         error);
     if (!connects && (arm->rtt || arm->upgrade))
-        return fail_arm(arm, document, origin,
-                        arm->rtt ? "rtt" : "upgrade", "only the workload connect has this; write workload: connect", error);
+        return fail_arm(arm, document, origin, arm->rtt ? "rtt" : "upgrade",
+                        "only the workload connect has this; write workload: connect", error);
     return TLC_OK;
 }
 

@@ -85,12 +85,12 @@ static double connect_seconds(const struct tlc_plan *plan)
     return begun / plan->schedule.pace + 5 * longest_us / 1e6;
 }
 
-// A visit lasts one slice, and two where its arms take turns.
+// A visit lasts one slice, and two where its arms take turns or the arm is attributed.
 static size_t slices_of_round(const struct tlc_plan *plan)
 {
     size_t slices = tlc_schedule_visit_count(plan);
     for (size_t i = 0; plan->arms && i < plan->arm_count; i++)
-        slices += tlc_plan_takes_turns(plan, i);
+        slices += tlc_plan_takes_turns(plan, i) || plan->arms[i].attribute;
     return slices;
 }
 

@@ -1,22 +1,20 @@
 #include "plan/server.h"
 
 #include <limits.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cyaml/cyaml.h>
-
 #include "base/directory.h"
+#include "plan/yaml.h"
 
 enum { LONGEST_WORD = 1000, MOST_WORDS = 64, MOST_COMMANDS = 16, MOST_PAIRINGS = 64 };
 
 // ---- the schema
 
 struct document {
-    char *name, *about, *recipe, *ready_file, *allocations;
+    char *name, *about, *recipe, *ready_file, *allocations, *chains;
     struct tlc_command *build;
     unsigned build_count;
     char **start, **version, **lacks;
@@ -54,36 +52,13 @@ static const cyaml_schema_field_t fields[] = {
     CYAML_FIELD_SEQUENCE("environment", MAYBE, struct document, environment, &pairing_value, 0,
                          MOST_PAIRINGS),
     CYAML_FIELD_SEQUENCE("names", MAYBE, struct document, names, &pairing_value, 0, MOST_PAIRINGS),
+    CYAML_FIELD_STRING_PTR("chains", MAYBE, struct document, chains, 1, 100),
     CYAML_FIELD_SEQUENCE("lacks", MAYBE, struct document, lacks, &word_value, 0, MOST_PAIRINGS),
     CYAML_FIELD_END};
 static const cyaml_schema_value_t document_value = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct document, fields)};
 
-// ---- libcyaml's log as one error
-
-struct log {
-    char reason[256];
-    size_t line;
-};
-
-static void TLC_PRINTF(3, 0)
-    take_log(cyaml_log_t level, void *context, const char *format, va_list arguments)
-{
-    struct log *log = context;
-    char text[512];
-    (void)level;
-    vsnprintf(text, sizeof text, format, arguments);
-    text[strcspn(text, "\n")] = '\0';
-    const char *line = strstr(text, "(line: ");
-    if (line && !log->line)
-        sscanf(line, "(line: %zu", &log->line);
-    else if (!line && !*log->reason)
-        snprintf(log->reason, sizeof log->reason, "%.250s",
-                 strncmp(text, "Load: ", 6) ? text : text + 6);
-}
-
-static const cyaml_config_t quiet = {
-    .log_fn = NULL, .mem_fn = cyaml_mem, .log_level = CYAML_LOG_ERROR, .flags = CYAML_CFG_NO_ALIAS};
+static const struct tlc_yaml_kind kind = {"server", "docs/servers.md", &document_value};
 
 // ---- from the document to the description
 
@@ -96,6 +71,7 @@ static void take_over(struct document *from, struct tlc_server *into)
         .recipe = from->recipe,
         .ready_file = from->ready_file,
         .allocations = from->allocations,
+        .chains = from->chains,
         .build = from->build,
         .build_count = from->build_count,
         .start = {from->start, from->start_count},
@@ -109,47 +85,50 @@ static void take_over(struct document *from, struct tlc_server *into)
     free(from);
 }
 
+// A word of two; NULL is the default.
+static bool is_either(const char *word, const char *one, const char *other)
+{
+    return !word || !strcmp(word, one) || !strcmp(word, other);
+}
+
+static enum tlc_status check_words(const struct tlc_server *server, const char *path,
+                                   struct tlc_error *error)
+{
+    if (!server->path || !server->folder)
+        return tlc_fail(error, TLC_ENVIRONMENT, "server: out of memory");
+    if (!is_either(server->allocations, "preload", "own"))
+        return tlc_fail(error, TLC_USAGE, "server: %s: allocations: '%.32s': write preload or own",
+                        path, server->allocations);
+    if (!is_either(server->chains, "dwarf", "frame-pointers"))
+        return tlc_fail(error, TLC_USAGE,
+                        "server: %s: chains: '%.32s': write dwarf or frame-pointers", path,
+                        server->chains);
+    return TLC_OK;
+}
+
 enum tlc_status tlc_server_parse(const char *text, size_t count, const char *path,
                                  struct tlc_server **server, struct tlc_error *error)
 {
-    struct log log = {0};
-    cyaml_config_t config = quiet;
-    cyaml_data_t *data = NULL;
-    config.log_fn = take_log;
-    config.log_ctx = &log;
+    void *data;
     *server = NULL;
-    cyaml_err_t code =
-        cyaml_load_data((const uint8_t *)text, count, &config, &document_value, &data, NULL);
-    if (code != CYAML_OK)
-        return tlc_fail(error, TLC_USAGE, "server: %s:%zu: %s; write it as in docs/servers.md",
-                        path, log.line ? log.line : 1,
-                        *log.reason ? log.reason : cyaml_strerror(code));
-    if (!data)
-        return tlc_fail(error, TLC_USAGE, "server: %s:1: empty; write it as in docs/servers.md",
-                        path);
+    enum tlc_status status = tlc_yaml_parse(&kind, text, count, path, &data, error);
+    if (status != TLC_OK)
+        return status;
     *server = calloc(1, sizeof **server);
     if (!*server) {
-        (void)cyaml_free(&quiet, &document_value, data, 0);
+        tlc_yaml_free(&kind, data);
         return tlc_fail(error, TLC_ENVIRONMENT, "server: out of memory");
     }
-    take_over((struct document *)data, *server);
+    take_over(data, *server);
     const char *slash = strrchr(path, '/');
     (*server)->path = strdup(path);
     (*server)->folder = slash ? strndup(path, (size_t)(slash - path)) : strdup(".");
-    const char *counted = (*server)->allocations;
-    if (counted && strcmp(counted, "preload") != 0 && strcmp(counted, "own") != 0) {
-        tlc_server_free(*server);
-        *server = NULL;
-        return tlc_fail(error, TLC_USAGE,
-                        "server: %s:1: allocations: neither preload nor own; write it as in "
-                        "docs/servers.md",
-                        path);
-    }
-    if ((*server)->path && (*server)->folder)
+    status = check_words(*server, path, error);
+    if (status == TLC_OK)
         return TLC_OK;
     tlc_server_free(*server);
     *server = NULL;
-    return tlc_fail(error, TLC_ENVIRONMENT, "server: out of memory");
+    return status;
 }
 
 static void free_command(struct tlc_command *command)
@@ -187,6 +166,7 @@ void tlc_server_free(struct tlc_server *server)
     free(server->recipe);
     free(server->ready_file);
     free(server->allocations);
+    free(server->chains);
     free(server);
 }
 
@@ -195,23 +175,12 @@ void tlc_server_free(struct tlc_server *server)
 static enum tlc_status read_file(const char *path, struct tlc_server **server,
                                  struct tlc_error *error)
 {
-    enum { LIMIT = 1 << 16 };
-    FILE *file = fopen(path, "rbe");
-    if (!file)
-        return tlc_fail_errno(error, "server: %s", path);
-    char *text = malloc(LIMIT);
-    size_t count = text ? fread(text, 1, LIMIT, file) : 0;
-    enum tlc_status status;
-    if (!text)
-        status = tlc_fail(error, TLC_ENVIRONMENT, "server: out of memory");
-    else if (ferror(file))
-        status = tlc_fail_errno(error, "server: %s", path);
-    else if (count == LIMIT)
-        status = tlc_fail(error, TLC_USAGE, "server: %s: longer than %d bytes", path, LIMIT - 1);
-    else
+    char *text;
+    size_t count;
+    enum tlc_status status = tlc_yaml_text(&kind, path, &text, &count, error);
+    if (status == TLC_OK)
         status = tlc_server_parse(text, count, path, server, error);
     free(text);
-    fclose(file);
     return status;
 }
 

@@ -25,12 +25,13 @@ enum tlc_server_ready {
 
 // Strings are owned by the description and never NULL unless noted.
 struct tlc_server {
-    char *name;                // as an arm's key `server` spells it
-    char *about;               // one line: what serves, and with which settings
-    char *path;                // of the file
-    char *folder;              // that the file is in
-    char *recipe;              // that brings the runtime, whose prefix is {prefix}; NULL: none
-    char *ready_file;          // NULL: TLC_READY_CONNECT
+    char *name;       // as an arm's key `server` spells it
+    char *about;      // one line: what serves, and with which settings
+    char *path;       // of the file
+    char *folder;     // that the file is in
+    char *recipe;     // that brings the runtime, whose prefix is {prefix}; NULL: none
+    char *ready_file; // NULL: TLC_READY_CONNECT
+    char *chains;     // how its call chains are found: "dwarf", "frame-pointers"; NULL: dwarf
     struct tlc_command *build; // run in order before anything is measured
     unsigned build_count;
     struct tlc_command start;        // becomes, or starts, the server; ended by SIGTERM

@@ -108,6 +108,7 @@ const struct tlc_setting tlc_arm_settings[TLC_ARM_KEY_COUNT] = {
     SHARE(tlc_arm, offered, "0%", 10),
     TEXT(cpu_mask, tlc_read_cpu_mask, NULL, NULL, "none"),
     SWITCH(tlc_arm, equal),
+    SWITCH(tlc_arm, attribute),
 };
 
 const struct tlc_setting tlc_schedule_settings[TLC_SCHEDULE_KEY_COUNT] = {
@@ -124,6 +125,8 @@ const struct tlc_setting tlc_schedule_settings[TLC_SCHEDULE_KEY_COUNT] = {
     TIME("at_most", tlc_schedule, at_most_us, TLC_MEMBER_UINT64, "0s", 0, 86400e6),
     COUNT(tlc_schedule, connections, "100", 1, 1000000),
     COUNT(tlc_schedule, pace, "100", 1, 10000),
+    {"sampling", AT(tlc_schedule, sampling_hz), TLC_MEMBER_UNSIGNED, TLC_UNIT_NONE, tlc_read_count,
+     "199", 20, 1000, NULL, NULL},
 };
 
 const struct tlc_setting tlc_limit_settings[TLC_LIMIT_KEY_COUNT] = {

@@ -60,7 +60,8 @@
     X(OWN_PACE, "pace")                                                                            \
     X(OFFERED, "offered")                                                                          \
     X(CPU_MASK, "cpu_mask")                                                                        \
-    X(EQUAL, "equal")
+    X(EQUAL, "equal")                                                                              \
+    X(ATTRIBUTE, "attribute")
 #define TLC_SCHEDULE_KEYS(X)                                                                       \
     X(BLOCKS, "blocks")                                                                            \
     X(ROUNDS, "rounds")                                                                            \
@@ -73,7 +74,8 @@
     X(UNTIL, "until")                                                                              \
     X(AT_MOST, "at_most")                                                                          \
     X(CONNECTIONS, "connections")                                                                  \
-    X(PACE, "pace")
+    X(PACE, "pace")                                                                                \
+    X(SAMPLING, "sampling")
 #define TLC_LIMIT_KEYS(X)                                                                          \
     X(GENERATOR_BUSY, "generator_busy")                                                            \
     X(SERVER_BUSY, "server_busy")                                                                  \

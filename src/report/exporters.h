@@ -15,7 +15,7 @@ typedef enum tlc_status tlc_exporter(const struct tlc_report_model *model,
                                      struct tlc_error *error);
 
 tlc_exporter tlc_export_terminal, tlc_export_markdown, tlc_export_csv, tlc_export_json,
-    tlc_export_benchstat, tlc_export_jmh;
+    tlc_export_benchstat, tlc_export_jmh, tlc_export_folded;
 
 // Says something through an emitter; `what` is the teller's own.
 typedef enum tlc_status tlc_teller(const void *what, const struct tlc_emitter *emitter,

@@ -20,7 +20,8 @@ static const struct {
                {"csv", tlc_export_csv},
                {"json", tlc_export_json},
                {"benchstat", tlc_export_benchstat},
-               {"jmh-json", tlc_export_jmh}};
+               {"jmh-json", tlc_export_jmh},
+               {"folded", tlc_export_folded}};
 
 enum { FORMATS = sizeof formats / sizeof *formats };
 
@@ -53,7 +54,7 @@ enum tlc_status tlc_report_write_with(const json_t *result, const char *format,
     if (chosen == FORMATS)
         return tlc_fail(error, TLC_USAGE,
                         "report: format '%.32s': unknown; known are terminal, markdown, csv, json, "
-                        "benchstat, jmh-json",
+                        "benchstat, jmh-json, folded",
                         format);
     const char *command = json_string_value(json_object_get(result, "command"));
     if (command && !strcmp(command, "calibrate"))

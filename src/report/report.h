@@ -17,8 +17,8 @@ struct tlc_report_options {
 };
 
 // Writes the report of a `run` result (tlc_result_read has checked its shape). `format` is one of
-// tlc_report_format_at: "terminal", "markdown", "csv", "json", "benchstat", "jmh-json". Errors of
-// `to` are reported too.
+// tlc_report_format_at: "terminal", "markdown", "csv", "json", "benchstat", "jmh-json", "folded".
+// Errors of `to` are reported too.
 enum tlc_status tlc_report_write_with(const json_t *result, const char *format,
                                       const struct tlc_report_options *options, FILE *to,
                                       struct tlc_error *error) TLC_CHECKED;

@@ -9,6 +9,7 @@
 
 #include "report/accounting.h"
 #include "report/arms.h"
+#include "report/attribution.h"
 #include "report/curves.h"
 #include "report/environment.h"
 #include "report/evidence.h"
@@ -263,6 +264,7 @@ enum tlc_status tlc_sections_write(const struct tlc_report_model *model,
     write_status(&writer);
     write_legend(&writer);
     writer.whole = tlc_arms_write(model, published, emitter, &citations) && writer.whole;
+    writer.whole = tlc_attribution_write(model, emitter) && writer.whole;
     writer.whole = tlc_gains_write(model, published, emitter) && writer.whole;
     writer.whole = tlc_resumption_write(model, emitter) && writer.whole;
     writer.whole = tlc_pre_authentication_write(model, published, emitter) && writer.whole;

@@ -16,8 +16,8 @@
 
 #include "base/message.h"
 #include "measure/allocations.h"
+#include "measure/burn.h"
 #include "measure/clock.h"
-#include "server/burn.h"
 #include "server/ticket_keys.h"
 
 enum {

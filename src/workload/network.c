@@ -107,6 +107,15 @@ static enum tlc_status open_externals(struct tlc_workload *workload, struct tlc_
     return TLC_OK;
 }
 
+// What the samples are told by, when there will be any.
+static enum tlc_status open_components(struct tlc_workload *workload, struct tlc_error *error)
+{
+    for (size_t i = 0; i < workload->arm_count; i++)
+        if (workload->arms[i].arm->attribute)
+            return tlc_components_read(NULL, &workload->components, error);
+    return TLC_OK;
+}
+
 static void network_close(struct tlc_workload *workload);
 
 // Arms that share the baseline's server change places with it in a duet: the baseline's server and
@@ -157,6 +166,8 @@ static enum tlc_status network_open(const struct tlc_workload_setup *setup,
         status = make_certificates(workload, error);
     if (status == TLC_OK)
         status = open_externals(workload, error);
+    if (status == TLC_OK)
+        status = open_components(workload, error);
     if (status == TLC_OK)
         status = open_paths(workload, error);
     if (status != TLC_OK) {
@@ -259,6 +270,24 @@ static enum tlc_status count_once(struct tlc_workload *workload, struct network_
     return status;
 }
 
+// Samples are taken from the warm server on, in the slices that ask for it.
+static enum tlc_status start_sampling(struct tlc_workload *workload, size_t arm,
+                                      struct tlc_error *error)
+{
+    struct network_arm *state = &workload->arms[arm];
+    char directory[600];
+    if (!state->arm->attribute)
+        return TLC_OK;
+    snprintf(directory, sizeof directory, "%.550s/samples-%zu", workload->setup->work_directory,
+             arm);
+    const struct tlc_sampling_start start = {.plan = workload->setup->plan,
+                                             .server =
+                                                 state->external ? state->external->server : NULL,
+                                             .root = state->instance->server.process.pid,
+                                             .directory = directory};
+    return tlc_sampling_start(&start, &state->sampling, error);
+}
+
 static void leave_instance(struct instance *instance)
 {
     if (!instance || (instance->users && --instance->users))
@@ -295,6 +324,7 @@ static void network_release(struct tlc_workload *workload, size_t arm)
     if (!state->prepared)
         return;
     state->prepared = false;
+    tlc_sampling_drop(&state->sampling);
     release_target(workload, arm, false);
     if (state->other)
         release_target(workload, arm, true);
@@ -382,6 +412,8 @@ static enum tlc_status network_prepare(struct tlc_workload *workload, size_t arm
         status = count_once(workload, state, *evidence, error);
     if (status == TLC_OK)
         status = tlc_network_warm_up(workload, arm, error);
+    if (status == TLC_OK)
+        status = start_sampling(workload, arm, error);
     // A server that runs and cannot be measured costs its sample; one that cannot start, the run.
     if (status != TLC_OK && started)
         status = error->status = TLC_REFUSED;
@@ -399,7 +431,12 @@ static enum tlc_status network_stay(struct tlc_workload *workload, size_t arm,
 {
     struct network_arm *state = &workload->arms[arm];
     struct instance *instance = state->instance;
-    (void)error;
+    json_t *parts = NULL;
+    enum tlc_status status = TLC_OK;
+    if (state->sampling.sampler)
+        status = tlc_sampling_end(&state->sampling, workload->components, &parts, error);
+    if (status != TLC_OK)
+        return status;
     if (!instance->dead && !tlc_process_alive(&instance->server.process, NULL))
         instance->dead = true;
     tlc_sums_stay(&state->sums, state->arm->workers, stay);
@@ -410,6 +447,8 @@ static enum tlc_status network_stay(struct tlc_workload *workload, size_t arm,
     stay->server_alive = !instance->dead;
     if (instance->counters)
         json_object_set(stay->detail, "server_counters", instance->counters);
+    if (parts)
+        json_object_set_new(stay->detail, "attribution", parts);
     if (state->allocations)
         json_object_set(stay->detail, "allocations", state->allocations);
     if (state->half_open)
@@ -443,6 +482,7 @@ static void network_close(struct tlc_workload *workload)
             tlc_arm_generator_stop(&workload->paths[i].generators[k]);
         tlc_veth_close(workload->paths[i].veth);
     }
+    tlc_components_free(workload->components);
     tlc_cpu_events_close(workload->server_events);
     tlc_cpu_events_close(workload->generator_events);
     for (size_t i = 0; workload->arms && i < workload->arm_count; i++)

@@ -1,4 +1,5 @@
 // Arms that cannot run are refused by what their stack supports, before anything is started.
+#include "attribute/sampler.h"
 #include "stacks/loader.h"
 #include "workload/arm_mask.h"
 #include "workload/arm_support.h"
@@ -13,6 +14,8 @@ static enum tlc_status check_arm(const struct tlc_arm *arm, struct tlc_error *er
         status = tlc_arm_supported(arm, plugin, error);
     if (status == TLC_OK && !arm->server)
         status = tlc_arm_mask_supported(arm, plugin->id, plugin->stack->build(), error);
+    if (status == TLC_OK && arm->attribute)
+        status = tlc_sampler_check(error);
     return status == TLC_OK && arm->server ? tlc_external_check(arm, error) : status;
 }
 

@@ -6,7 +6,13 @@
 #include "workload/buckets.h"
 #include "workload/network_state.h"
 
-enum { BATCH = 32, SETTLE_MS = 2000, EXTERNAL_SETTLE_MS = 200, LONGEST_MS = 600000, CAPACITY_US = 300000 };
+enum {
+    BATCH = 32,
+    SETTLE_MS = 2000,
+    EXTERNAL_SETTLE_MS = 200,
+    LONGEST_MS = 600000,
+    CAPACITY_US = 300000
+};
 
 // One arm in a slice: on which server, driven by which generator.
 struct seat {
@@ -49,13 +55,13 @@ static int batch_of(const struct seat *seat)
 static enum tlc_status begin_load(struct seat *seat, uint64_t duration_us, uint64_t count,
                                   struct tlc_error *error)
 {
-    return tlc_arm_generator_tell(
-        seat->generator,
-        json_pack("{s:s, s:I, s:I, s:I, s:i, s:b, s:f, s:i}", "command", "slice", "id", seat->target,
-                  "duration_us", (json_int_t)duration_us, "count", (json_int_t)count, "concurrency",
-                  (int)seat->concurrency, "keep_latencies", 1, "rate", pace_of(seat), "batch",
-                  batch_of(seat)),
-        error);
+    return tlc_arm_generator_tell(seat->generator,
+                                  json_pack("{s:s, s:I, s:I, s:I, s:i, s:b, s:f, s:i}", "command",
+                                            "slice", "id", seat->target, "duration_us",
+                                            (json_int_t)duration_us, "count", (json_int_t)count,
+                                            "concurrency", (int)seat->concurrency, "keep_latencies",
+                                            1, "rate", pace_of(seat), "batch", batch_of(seat)),
+                                  error);
 }
 
 static enum tlc_status end_load(struct seat *seat, uint64_t duration_us, struct tlc_error *error)
@@ -101,8 +107,7 @@ static void fill_slice(const struct tlc_arm *arm, const struct tlc_counters *cou
         given_up = error_of(counters, "timeout") + error_of(counters, "connect-timeout");
     *slice = (struct tlc_slice){
         .started = counters->started,
-        .handshakes =
-            tlc_arm_is_unfinished(arm) ? counters->stopped : counters->handshakes,
+        .handshakes = tlc_arm_is_unfinished(arm) ? counters->stopped : counters->handshakes,
         .in_window = counters->in_window,
         .resumed = counters->resumed,
         .hello_retry_requests = counters->hello_retry_requests,
@@ -301,9 +306,9 @@ static struct seat seat_of(struct tlc_workload *workload, size_t arm, bool other
                          .concurrency = concurrency};
 }
 
-enum tlc_status tlc_network_slice(struct tlc_workload *workload, size_t arm, uint64_t duration_us,
-                                  uint64_t count, unsigned concurrency, struct tlc_slice *slice,
-                                  struct tlc_error *error)
+static enum tlc_status plain_slice(struct tlc_workload *workload, size_t arm, uint64_t duration_us,
+                                   uint64_t count, unsigned concurrency, struct tlc_slice *slice,
+                                   struct tlc_error *error)
 {
     struct seat seat = seat_of(workload, arm, false, 0, concurrency);
     json_t *buckets = NULL;
@@ -317,8 +322,8 @@ enum tlc_status tlc_network_slice(struct tlc_workload *workload, size_t arm, uin
 }
 
 // Counts what followed as part of one slice.
-static enum tlc_status add_part(struct tlc_slice *slice, struct tlc_slice *more,
-                                struct tlc_error *error)
+static enum tlc_status add_part(const struct tlc_arm *arm, struct tlc_slice *slice,
+                                const struct tlc_slice *more, struct tlc_error *error)
 {
     struct tlc_counters counters = {0}, other = {0};
     enum tlc_status status = tlc_counters_from_json(slice->detail, &counters, error);
@@ -333,7 +338,7 @@ static enum tlc_status add_part(struct tlc_slice *slice, struct tlc_slice *more,
         counters.window_s = window_s;
         counters.span_s = span_s;
         double cost_us = slice->cost_us + more->cost_us;
-        fill_slice(&counters, cost_us, slice->burnt_us + more->burnt_us, slice);
+        fill_slice(arm, &counters, cost_us, slice->burnt_us + more->burnt_us, slice);
     }
     tlc_counters_free(&other);
     tlc_counters_free(&counters);
@@ -361,11 +366,67 @@ static enum tlc_status run_turns(struct tlc_workload *workload, const struct tlc
                            part == PARTS - 1 ? &last : &slices[which], error);
     }
     if (status == TLC_OK)
-        status = add_part(&slices[outer], &last, error);
+        status = add_part(workload->arms[duet->arms[outer]].arm, &slices[outer], &last, error);
     tlc_slice_clear(&last);
     for (size_t i = 0; status == TLC_OK && i < 2; i++)
         slices[i].burnt_charge = slices[i].burnt_us > 0 ? charge : 0;
     return status;
+}
+
+// A slice in which the server is sampled. It has no part in the arm's sums: samples cost time.
+static enum tlc_status sampled_slice(struct tlc_workload *workload, size_t arm,
+                                     uint64_t duration_us, uint64_t count, unsigned concurrency,
+                                     struct tlc_slice *slice, struct tlc_error *error)
+{
+    struct network_arm *state = &workload->arms[arm];
+    const struct network_arm before = *state;
+    struct tlc_slice found = {0};
+    enum tlc_status status = tlc_sampler_enable(state->sampling.sampler, true, error);
+    if (status != TLC_OK)
+        return status;
+    status = plain_slice(workload, arm, duration_us, count, concurrency, &found, error);
+    struct tlc_error why;
+    enum tlc_status silenced = tlc_sampler_enable(state->sampling.sampler, false, &why);
+    state->sums = before.sums;
+    state->server_handshakes = before.server_handshakes;
+    state->client_certificates = before.client_certificates;
+    state->provider_work = before.provider_work;
+    if (status == TLC_OK && silenced != TLC_OK) {
+        *error = why;
+        status = silenced;
+    }
+    if (status == TLC_OK) {
+        state->sampling.handshakes += found.handshakes;
+        state->sampling.cost_us += found.cost_us;
+        slice->sampled_handshakes = found.handshakes;
+        slice->sampled_us = found.cost_us;
+        slice->sampled_faults = found.errors + found.mismatches;
+    }
+    tlc_slice_clear(&found);
+    return status;
+}
+
+// Of an attributed arm two slices, one of them sampled; which comes first takes turns.
+enum tlc_status tlc_network_slice(struct tlc_workload *workload, size_t arm, uint64_t duration_us,
+                                  uint64_t count, unsigned concurrency, struct tlc_slice *slice,
+                                  struct tlc_error *error)
+{
+    struct tlc_sampling *sampling = &workload->arms[arm].sampling;
+    struct tlc_slice sampled = {0};
+    bool first = sampling->sampler && sampling->turn++ % 2;
+    enum tlc_status status = TLC_OK;
+    if (first)
+        status = sampled_slice(workload, arm, duration_us, count, concurrency, &sampled, error);
+    if (status == TLC_OK)
+        status = plain_slice(workload, arm, duration_us, count, concurrency, slice, error);
+    if (status == TLC_OK && sampling->sampler && !first)
+        status = sampled_slice(workload, arm, duration_us, count, concurrency, &sampled, error);
+    if (status != TLC_OK)
+        return status;
+    slice->sampled_handshakes = sampled.sampled_handshakes;
+    slice->sampled_us = sampled.sampled_us;
+    slice->errors += sampled.sampled_faults;
+    return TLC_OK;
 }
 
 enum tlc_status tlc_network_duet(struct tlc_workload *workload, const struct tlc_duet *duet,
@@ -402,8 +463,7 @@ static enum tlc_status find_capacity(struct tlc_workload *workload, struct seat 
                                      struct tlc_error *error)
 {
     struct tlc_slice slice = {0};
-    enum tlc_status status =
-        run_seats(workload, seat, 1, CAPACITY_US, 0, NULL, &slice, error);
+    enum tlc_status status = run_seats(workload, seat, 1, CAPACITY_US, 0, NULL, &slice, error);
     seat->state->capacity = slice.span_s > 0 ? (double)slice.handshakes / slice.span_s : 0;
     if (status == TLC_OK && seat->state->capacity <= 0)
         status = tlc_fail(error, TLC_REFUSED, "capacity: no handshake was completed");

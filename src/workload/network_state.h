@@ -5,6 +5,7 @@
 #include "workload/external.h"
 #include "workload/network_accounting.h"
 #include "workload/network_generator.h"
+#include "workload/network_sampling.h"
 #include "workload/network_server.h"
 #include "workload/network_veth.h"
 
@@ -44,6 +45,7 @@ struct network_arm {
     json_t *allocations;          // of a handshake, counted once; NULL: not asked for
     json_t *half_open;            // what the arm's unfinished handshakes hold, alike
     double capacity;              // handshakes a second that the warm-up found; 0: not asked for
+    struct tlc_sampling sampling;
     bool prepared;
 };
 
@@ -51,6 +53,7 @@ struct tlc_workload {
     const struct tlc_workload_setup *setup;
     struct path paths[NETWORKS];
     struct tlc_cpu_events *server_events, *generator_events; // NULL: not permitted
+    struct tlc_components *components;                       // NULL: no arm is attributed
     struct network_arm *arms;
     size_t arm_count;
 };

@@ -36,6 +36,9 @@ struct tlc_slice {
     uint64_t interrupted; // handshakes that another thread's use of the CPU made far longer
     double burnt_us;      // server CPU burnt on purpose, by the server's own clock; part of cost_us
     double burnt_charge;  // what the idle server was charged for such work, over it; 0: not asked
+    // Of an attributed arm: the same time again with the server sampled, in no other figure.
+    uint64_t sampled_handshakes, sampled_faults;
+    double sampled_us; // server CPU in it
     // Error kinds, negotiated counts, latencies: a tlc_counters of generator/generator.h as JSON,
     // or NULL; owned.
     json_t *detail;

@@ -8,8 +8,8 @@ cd "$root/src"
 
 # From the bottom up; an arrow may only point to an earlier name. Rooms in one line of the design
 # (stats, measure, result; tls13, stacks, certs; ...) are ordered by who may use whom.
-order=(base stats measure result certs tls13 stacks server generator primitives providers plan evidence
-    relay workload connect campaign report cli)
+order=(base stats measure result certs tls13 stacks server generator primitives providers plan attribute
+    evidence relay workload connect campaign report cli)
 declare -A rank depends
 for i in "${!order[@]}"; do rank[${order[$i]}]=$i; done
 

@@ -1,0 +1,220 @@
+// tlscost attribute: where the server's CPU time of a handshake goes, from the command line.
+#include <argp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/attribute_plan.h"
+#include "cli/commands.h"
+#include "cli/common.h"
+#include "cli/measuring.h"
+#include "cli/plan_run.h"
+#include "report/report.h"
+#include "result/result.h"
+
+struct options {
+    struct tlc_attribute_options plan;
+    const char *output, *folded, *server_cpus, *generator_cpus;
+    bool json, quiet;
+};
+
+enum {
+    KEY_GROUPS = 256,
+    KEY_CERTS,
+    KEY_STACK,
+    KEY_SERVER,
+    KEY_CIPHER,
+    KEY_BURN,
+    KEY_TIME,
+    KEY_BLOCKS,
+    KEY_FREQUENCY,
+    KEY_NO_OPERATIONS,
+    KEY_BUSY_MACHINE,
+    KEY_FOLDED,
+    KEY_JSON,
+    KEY_SERVER_CPUS,
+    KEY_GENERATOR_CPUS
+};
+
+static const struct argp_option argp_options[] = {
+    {"groups", KEY_GROUPS, "A,B", 0,
+     "Key exchange groups, an arm each; the others are compared with the first (default: "
+     "X25519,X25519MLKEM768)",
+     0},
+    {"certs", KEY_CERTS, "A,B", 0, "Key types of the server's certificate (default: ecdsa-p256)",
+     0},
+    {"stack", KEY_STACK, "NAME", 0, "TLS library of the server (default: openssl)", 0},
+    {"server", KEY_SERVER, "NAME", 0,
+     "A server that is not ours, by the name of its description: go, nginx, haproxy, ...", 0},
+    {"cipher", KEY_CIPHER, "NAME", 0,
+     "Cipher suite, or any: the library's choice (default: TLS_AES_128_GCM_SHA256)", 0},
+    {"burn", KEY_BURN, "TIME", 0,
+     "A further arm whose server burns so long in each handshake: it must be read as that", 0},
+    {"time", KEY_TIME, "SECONDS", 0, "Time of measuring, about (default: 60)", 0},
+    {"blocks", KEY_BLOCKS, "N", 0, "Fresh servers of each arm, 6 to 200 (default: 8)", 0},
+    {"frequency", KEY_FREQUENCY, "HZ", 0,
+     "Samples in a second of the server's CPU time, 20 to 1000 (default: 499)", 0},
+    {"no-operations", KEY_NO_OPERATIONS, NULL, 0,
+     "Without the library's raw operations beside the parts", 0},
+    {"busy-machine", KEY_BUSY_MACHINE, NULL, 0,
+     "Other programs use the same CPUs: do not refuse figures for that", 0},
+    {"folded", KEY_FOLDED, "FILE", 0, "Write folded stacks, for flame graphs", 0},
+    {"output", 'o', "FILE", 0,
+     "Where the result goes (default: a dated file in the state directory)", 0},
+    {"json", KEY_JSON, NULL, 0, "Print the result as JSON in place of the report", 0},
+    {"server-cpus", KEY_SERVER_CPUS, "LIST", 0, "CPUs of the servers (default: chosen)", 0},
+    {"generator-cpus", KEY_GENERATOR_CPUS, "LIST", 0, "CPUs of the generator and of perf", 0},
+    {"quiet", 'q', NULL, 0, "No progress on standard error", 0},
+    {0},
+};
+
+static void take_number(struct argp_state *state, const char *name, const char *text, uint64_t low,
+                        uint64_t high, uint64_t *value)
+{
+    struct tlc_error error;
+    if (tlc_parse_number(name, text, low, high, value, &error) != TLC_OK)
+        argp_error(state, "%s", error.text);
+}
+
+static const char **word_of(struct options *options, int key)
+{
+    switch (key) {
+    case KEY_GROUPS:
+        return &options->plan.groups;
+    case KEY_CERTS:
+        return &options->plan.certificates;
+    case KEY_STACK:
+        return &options->plan.stack;
+    case KEY_SERVER:
+        return &options->plan.server;
+    case KEY_CIPHER:
+        return &options->plan.cipher;
+    case KEY_BURN:
+        return &options->plan.burn;
+    case KEY_FOLDED:
+        return &options->folded;
+    case 'o':
+        return &options->output;
+    case KEY_SERVER_CPUS:
+        return &options->server_cpus;
+    case KEY_GENERATOR_CPUS:
+        return &options->generator_cpus;
+    default:
+        return NULL;
+    }
+}
+
+static error_t parse_option(int key, char *argument, struct argp_state *state)
+{
+    struct options *options = state->input;
+    const char **word = word_of(options, key);
+    if (word) {
+        *word = argument;
+        return 0;
+    }
+    switch (key) {
+    case KEY_TIME:
+        take_number(state, "--time", argument, 1, 86400, &options->plan.seconds);
+        return 0;
+    case KEY_BLOCKS:
+        take_number(state, "--blocks", argument, 6, 200, &options->plan.blocks);
+        return 0;
+    case KEY_FREQUENCY:
+        take_number(state, "--frequency", argument, 20, 1000, &options->plan.frequency_hz);
+        return 0;
+    case KEY_NO_OPERATIONS:
+        options->plan.operations = false;
+        return 0;
+    case KEY_BUSY_MACHINE:
+        options->plan.busy_machine = true;
+        return 0;
+    case KEY_JSON:
+        options->json = true;
+        return 0;
+    case 'q':
+        options->quiet = true;
+        return 0;
+    case ARGP_KEY_ARG:
+        argp_error(state, "'%s': takes options only", argument);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const char documentation[] =
+    "Tell where the CPU time of a handshake goes inside a running server: perf samples it in "
+    "slices of their own, tables of function names (components/) tell which part each sample "
+    "belongs to, and slices without samples give the cost that is divided. Works for tlscost's own "
+    "server with any library and for servers of other makers, unchanged. docs/attribute.md "
+    "explains the figures."
+    "\vExamples:\n"
+    "  tlscost attribute\n"
+    "  tlscost attribute --groups X25519,X25519MLKEM768 --certs ecdsa-p256 --time 120\n"
+    "  tlscost attribute --server nginx --folded nginx.folded\n"
+    "  tlscost attribute --groups X25519 --burn 20us\n\n"
+    "It needs perf (package linux-perf) and the right to sample (sysctl "
+    "kernel.perf_event_paranoid=1 or lower); exit code 2 says what is missing. It is a short way "
+    "to "
+    "run a plan whose arms say 'attribute: true'.";
+
+static enum tlc_status write_folded(const char *output, const char *folded, struct tlc_error *error)
+{
+    json_t *result = NULL;
+    enum tlc_status status = tlc_result_read(output, &result, error);
+    if (status != TLC_OK)
+        return status;
+    FILE *to = fopen(folded, "we");
+    status = to ? tlc_report_write(result, "folded", to, error)
+                : tlc_fail_errno(error, "attribute: --folded %s", folded);
+    if (to && fclose(to) && status == TLC_OK)
+        status = tlc_fail_errno(error, "attribute: --folded %s", folded);
+    json_decref(result);
+    return status;
+}
+
+static int run_plan(const struct options *options, struct tlc_error *error)
+{
+    struct tlc_plan *plan = NULL;
+    char output[1024];
+    tlc_catch_interrupts();
+    enum tlc_status status =
+        options->folded ? tlc_can_be_written("attribute", options->folded, error) : TLC_OK;
+    if (status == TLC_OK)
+        status = tlc_attribute_plan(&options->plan, &plan, error);
+    if (status == TLC_OK)
+        status = tlc_choose_output(options->output, "attribute", output, sizeof output, error);
+    if (status != TLC_OK) {
+        tlc_plan_free(plan);
+        return tlc_report_error(error);
+    }
+    const struct tlc_plan_run run = {.plan = plan,
+                                     .output = output,
+                                     .quiet = options->quiet,
+                                     .json = options->json,
+                                     .server_cpus = options->server_cpus,
+                                     .generator_cpus = options->generator_cpus};
+    int code = tlc_plan_run(&run, error);
+    tlc_plan_free(plan);
+    bool written = code == TLC_OK || code == TLC_REFUSED;
+    if (options->folded && written && write_folded(output, options->folded, error) != TLC_OK)
+        return tlc_report_error(error);
+    return code;
+}
+
+int tlc_cmd_attribute(int argc, char **argv)
+{
+    struct options options = {.plan = {.groups = "X25519,X25519MLKEM768",
+                                       .certificates = "ecdsa-p256",
+                                       .stack = "openssl",
+                                       .cipher = "TLS_AES_128_GCM_SHA256",
+                                       .seconds = 60,
+                                       .blocks = 8,
+                                       .frequency_hz = 499,
+                                       .operations = true}};
+    const struct argp argp = {argp_options, parse_option, NULL, documentation, NULL, NULL, NULL};
+    struct tlc_error error = {0};
+    if (argp_parse(&argp, argc, argv, 0, NULL, &options))
+        return TLC_USAGE;
+    return run_plan(&options, &error);
+}

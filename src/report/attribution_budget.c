@@ -1,0 +1,196 @@
+// Whether the attribution closes: sums, what samples cost, other instruments beside it.
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "attribute/operations.h"
+#include "report/attribution.h"
+#include "report/words.h"
+
+static const double CLOSED = 0.03, KNOWN = 0.06, SHARED_OUT = 0.01;
+
+static double mean_of(const double *values, size_t count)
+{
+    return tlc_parts_mean(values, count).estimate;
+}
+
+// ---- one arm's sums
+
+static void write_sums(struct tlc_telling *telling, const struct tlc_parts *parts)
+{
+    const char *name = parts->arm->name;
+    double total = mean_of(parts->cost_us, parts->blocks);
+    double counted = mean_of(parts->time_us, parts->blocks);
+    double sampled = mean_of(parts->sampled_us, parts->blocks);
+    double unknown = mean_of(parts->of[TLC_PART_UNKNOWN], parts->blocks) / total;
+    double gap = counted / total - 1;
+    tlc_tell_item(telling, name,
+                  "%.0f samples; they alone count %.1f us a handshake, %+.1f %% of the %.1f us "
+                  "measured without them; sampling itself took %.1f us a handshake (%.1f %%); "
+                  "unknown %.1f %%",
+                  parts->samples, counted, 100 * gap, total, sampled - total,
+                  100 * (sampled / total - 1), 100 * unknown);
+    if (parts->cut > SHARED_OUT * parts->samples)
+        tlc_tell_item(telling, name,
+                      "derived: %.1f %% of the samples were in functions that hide their callers, "
+                      "and are shared out as those are whose callers show",
+                      100 * parts->cut / parts->samples);
+    if (fabs(gap) > CLOSED)
+        tlc_tell_item(telling, name,
+                      "NOT CLOSED: samples and clock disagree by more than %.0f %%: samples were "
+                      "lost, or too few were taken; raise the plan's sampling or rounds",
+                      100 * CLOSED);
+    if (unknown > KNOWN)
+        tlc_tell_item(telling, name,
+                      "UNKNOWN: more than %.0f %% of the time has no name: bring the symbols of "
+                      "the server, or add a table to components (docs/attribute.md)",
+                      100 * KNOWN);
+}
+
+// ---- raw operations beside their components
+
+static bool is(const struct tlc_report_arm *arm, const char *key, const char *value)
+{
+    const char *setting = tlc_report_setting(arm, key);
+    return !value || (setting && !strcmp(setting, value));
+}
+
+static bool does(const struct tlc_report_arm *arm, const struct tlc_part_operation *operation,
+                 const struct tlc_report_arm *primitive)
+{
+    const char *stack = tlc_report_setting(primitive, "stack");
+    return is(arm, "groups", operation->group) && is(arm, "certificate", operation->certificate) &&
+           stack && is(arm, "stack", stack) && !tlc_report_setting(arm, "server");
+}
+
+static void add_operation(struct tlc_telling *telling, struct tlc_table *table,
+                          const struct tlc_parts *parts, const struct tlc_part_operation *operation,
+                          const struct tlc_report_arm *primitive)
+{
+    char part[TLC_WORDS], range[TLC_WORDS], alone[TLC_WORDS], alone_range[TLC_WORDS];
+    struct tlc_figure figure = tlc_parts_mean(parts->of[operation->component], parts->blocks);
+    bool apart = figure.low > primitive->cost_us.high || figure.high < primitive->cost_us.low;
+    tlc_words_figure(figure.estimate, part);
+    tlc_words_figure_range(figure, range);
+    tlc_words_figure(primitive->cost_us.estimate, alone);
+    tlc_words_figure_range(primitive->cost_us, alone_range);
+    tlc_tell_row(telling, table,
+                 (const char *const[]){parts->arm->name, tlc_part_name(operation->component), part,
+                                       range, operation->name, alone, alone_range,
+                                       apart ? "DIFFERS" : "agrees"});
+}
+
+// The components of an arm that this operation does.
+static void add_operations(struct tlc_telling *telling, struct tlc_table *table,
+                           const struct tlc_parts *parts, const struct tlc_report_arm *primitive)
+{
+    const struct tlc_part_operation *operation;
+    for (size_t i = 0; (operation = tlc_part_operation_at(i)); i++)
+        if (is(primitive, "operation", operation->name) && does(parts->arm, operation, primitive))
+            add_operation(telling, table, parts, operation, primitive);
+}
+
+static void write_operations(struct tlc_telling *telling, const struct tlc_report_model *model,
+                             const struct tlc_parts *parts, size_t count)
+{
+    static const struct tlc_table_column columns[] = {
+        {"arm", false, 0},       {"component", false, 0}, {"us", true, 0},
+        {"95 %", true, 0},       {"operation", false, 1}, {"alone, us", true, 1},
+        {"95 % alone", true, 1}, {"", false, 1}};
+    struct tlc_table table;
+    tlc_table_init(&table, columns, sizeof columns / sizeof *columns);
+    for (size_t i = 0; i < count; i++)
+        for (size_t arm = 0; arm < model->arm_count; arm++)
+            if (model->arms[arm].accepted && is(&model->arms[arm], "workload", "primitive"))
+                add_operations(telling, &table, &parts[i], &model->arms[arm]);
+    tlc_tell_section(telling, "parts beside the library's raw operations",
+                     "A raw operation runs by itself, in a warm cache; what it includes is in "
+                     "docs/speed.md. DIFFERS: the two intervals lie apart.",
+                     &table);
+}
+
+// ---- everything that the CPUs did
+
+struct machine {
+    double handshakes, server_us, client_us, busy_us[2], softirq_us[2];
+};
+
+static double number_of(const json_t *object, const char *member)
+{
+    const json_t *value = json_object_get(object, member);
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+static struct machine machine_of(const struct tlc_report_arm *arm)
+{
+    static const char *const sets[] = {"server_cpu", "generator_cpu"};
+    struct machine machine = {0};
+    size_t index;
+    json_t *sample;
+    json_array_foreach((json_t *)(uintptr_t)arm->sample_list, index, sample)
+    {
+        double handshakes = number_of(sample, "handshakes");
+        if (!json_is_true(json_object_get(sample, "accepted")))
+            continue;
+        machine.handshakes += handshakes;
+        machine.server_us += number_of(sample, "cost_us") * handshakes;
+        machine.client_us += number_of(sample, "client_us") * handshakes;
+        for (int i = 0; i < 2; i++) {
+            const json_t *set = json_object_get(json_object_get(sample, "stay"), sets[i]);
+            machine.softirq_us[i] += number_of(set, "softirq_us");
+            machine.busy_us[i] += number_of(set, "user_us") + number_of(set, "system_us") +
+                                  number_of(set, "irq_us") + number_of(set, "softirq_us");
+        }
+    }
+    return machine;
+}
+
+static void add_machine(struct tlc_telling *telling, struct tlc_table *table,
+                        const struct tlc_report_arm *arm)
+{
+    struct machine machine = machine_of(arm);
+    const double figures[] = {machine.server_us,
+                              machine.softirq_us[0],
+                              machine.busy_us[0] - machine.server_us,
+                              machine.busy_us[0],
+                              machine.client_us,
+                              machine.softirq_us[1],
+                              machine.busy_us[1] - machine.client_us,
+                              machine.busy_us[1]};
+    char words[8][32];
+    const char *cells[9] = {arm->name};
+    for (int i = 0; i < 8; i++) {
+        snprintf(words[i], sizeof words[i], "%.1f", figures[i] / machine.handshakes);
+        cells[i + 1] = words[i];
+    }
+    tlc_tell_row(telling, table, cells);
+}
+
+static void write_machine(struct tlc_telling *telling, const struct tlc_parts *parts, size_t count)
+{
+    static const struct tlc_table_column columns[] = {
+        {"arm", false, 0},        {"server", true, 0},     {"softirq", true, 0},
+        {"others", true, 0},      {"busy", true, 0},       {"client", true, 1},
+        {"its softirq", true, 1}, {"its others", true, 1}, {"its busy", true, 1}};
+    struct tlc_table table;
+    tlc_table_init(&table, columns, sizeof columns / sizeof *columns);
+    for (size_t i = 0; i < count; i++)
+        add_machine(telling, &table, parts[i].arm);
+    tlc_tell_section(
+        telling, "everything the CPUs did, us per handshake",
+        "Of the server's CPUs and of the client's, by /proc/stat in steps of its tick: "
+        "the process, softirq time (some of it within the process), what is neither "
+        "(kernel threads, other programs; a negative figure is the tick's error), and "
+        "all that the CPUs were busy.",
+        &table);
+}
+
+void tlc_budget_write(struct tlc_telling *telling, const struct tlc_report_model *model,
+                      const struct tlc_parts *parts, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        write_sums(telling, &parts[i]);
+    write_operations(telling, model, parts, count);
+    write_machine(telling, parts, count);
+}

@@ -1,0 +1,121 @@
+// From the samples of a result to each component's figures.
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/attribution.h"
+#include "stats/student.h"
+
+static double number_of(const json_t *object, const char *member)
+{
+    const json_t *value = json_object_get(object, member);
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+static const json_t *attribution_of(const json_t *sample)
+{
+    const json_t *parts = json_object_get(json_object_get(sample, "stay"), "attribution");
+    return json_is_true(json_object_get(sample, "accepted")) && number_of(parts, "samples") > 0
+               ? parts
+               : NULL;
+}
+
+static size_t count_blocks(const struct tlc_report_arm *arm)
+{
+    size_t index, blocks = 0;
+    json_t *sample;
+    json_array_foreach((json_t *)(uintptr_t)arm->sample_list, index, sample) blocks +=
+        attribution_of(sample) != NULL;
+    return blocks;
+}
+
+static void add_block(struct tlc_parts *parts, const json_t *sample, const json_t *told)
+{
+    size_t at = parts->blocks++;
+    double samples = number_of(told, "samples"), cost_us = number_of(sample, "cost_us");
+    double handshakes = number_of(told, "sampled_handshakes"), allocation = 0;
+    const json_t *components = json_object_get(told, "components");
+    parts->block[at] = number_of(sample, "block");
+    parts->cost_us[at] = cost_us;
+    parts->frequency_hz = number_of(told, "frequency_hz");
+    parts->sampled_us[at] = number_of(told, "sampled_us") / handshakes;
+    parts->time_us[at] = samples * 1e6 / parts->frequency_hz / handshakes;
+    for (int i = 0; i < TLC_PART_COUNT; i++) {
+        const json_t *one = json_object_get(components, tlc_part_name((enum tlc_part)i));
+        double of = number_of(one, "samples"), within = number_of(one, "allocation");
+        parts->of[i][at] = isfinite(of) ? cost_us * of / samples : 0;
+        allocation += isfinite(within) ? within : 0;
+    }
+    parts->allocation[at] = cost_us * allocation / samples;
+    parts->samples += samples;
+    parts->cut += number_of(told, "cut");
+    parts->garbled += number_of(told, "garbled_lines");
+}
+
+static bool read_arm(struct tlc_parts *parts, const struct tlc_report_arm *arm, size_t blocks)
+{
+    enum { OTHERS = 5 };
+    double *room = calloc(blocks * (TLC_PART_COUNT + OTHERS), sizeof *room);
+    *parts = (struct tlc_parts){.arm = arm, .block = room};
+    if (!room)
+        return false;
+    parts->cost_us = room + blocks;
+    parts->sampled_us = room + 2 * blocks;
+    parts->time_us = room + 3 * blocks;
+    parts->allocation = room + 4 * blocks;
+    for (size_t i = 0; i < TLC_PART_COUNT; i++)
+        parts->of[i] = room + (OTHERS + i) * blocks;
+    size_t index;
+    json_t *sample;
+    json_array_foreach((json_t *)(uintptr_t)arm->sample_list, index, sample)
+    {
+        const json_t *told = attribution_of(sample);
+        if (told)
+            add_block(parts, sample, told);
+    }
+    return true;
+}
+
+struct tlc_parts *tlc_parts_of(struct tlc_telling *telling, const struct tlc_report_model *model,
+                               size_t *count)
+{
+    *count = 0;
+    struct tlc_parts *parts = calloc(model->arm_count + 1, sizeof *parts);
+    telling->broken = telling->broken || !parts;
+    for (size_t i = 0; parts && i < model->arm_count; i++) {
+        size_t blocks = model->arms[i].accepted ? count_blocks(&model->arms[i]) : 0;
+        if (blocks && read_arm(&parts[*count], &model->arms[i], blocks))
+            ++*count;
+        else if (blocks)
+            telling->broken = true;
+    }
+    return parts;
+}
+
+void tlc_parts_free(struct tlc_parts *parts, size_t count)
+{
+    for (size_t i = 0; parts && i < count; i++)
+        free(parts[i].block);
+    free(parts);
+}
+
+struct tlc_figure tlc_parts_mean(const double *values, size_t blocks)
+{
+    struct tlc_interval mean = tlc_student_interval(values, blocks, 0.95);
+    return (struct tlc_figure){mean.estimate, mean.low, mean.high};
+}
+
+struct tlc_figure tlc_parts_difference(const struct tlc_parts *arm, const double *values,
+                                       const struct tlc_parts *other, const double *others)
+{
+    double *differences = calloc(arm->blocks + 1, sizeof *differences);
+    size_t count = 0;
+    for (size_t i = 0; differences && i < arm->blocks; i++)
+        for (size_t k = 0; k < other->blocks; k++)
+            if (arm->block[i] == other->block[k])
+                differences[count++] = values[i] - others[k];
+    struct tlc_figure figure = tlc_parts_mean(differences, count);
+    free(differences);
+    return figure;
+}
