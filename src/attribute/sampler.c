@@ -11,8 +11,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/monotonic.h"
 #include "base/process.h"
+#include "measure/clock.h"
 
 enum {
     ANSWER_MS = 30000,
@@ -29,6 +29,11 @@ struct tlc_sampler {
 
 // perf's own settings of the user would change what it prints.
 static const char *const environment[] = {"PERF_CONFIG=/dev/null", "LC_ALL=C", NULL};
+
+static int64_t now_ms(void)
+{
+    return (int64_t)(tlc_now_ns() / 1000000);
+}
 
 // ---- what the machine permits
 
@@ -95,9 +100,9 @@ static enum tlc_status fail_perf(const struct tlc_sampler *sampler, const char *
 // Waits for "ack\n", which perf 6.1 ends with a NUL as well.
 static bool await_answer(const struct tlc_sampler *sampler)
 {
-    int64_t deadline = tlc_monotonic_ms() + ANSWER_MS;
+    int64_t deadline = now_ms() + ANSWER_MS;
     for (;;) {
-        int64_t left = deadline - tlc_monotonic_ms();
+        int64_t left = deadline - now_ms();
         struct pollfd answer = {.fd = sampler->process.control, .events = POLLIN};
         int ready = left > 0 ? poll(&answer, 1, (int)left) : 0;
         if (ready < 0 && errno == EINTR)
@@ -200,9 +205,9 @@ enum tlc_status tlc_sampler_start(const struct tlc_sampler_options *options,
 
 static bool await_end(struct tlc_process *process, int timeout_ms, int *how)
 {
-    int64_t deadline = tlc_monotonic_ms() + timeout_ms;
+    int64_t deadline = now_ms() + timeout_ms;
     while (tlc_process_alive(process, how)) {
-        if (tlc_monotonic_ms() >= deadline)
+        if (now_ms() >= deadline)
             return false;
         poll(NULL, 0, 5);
     }

@@ -150,7 +150,7 @@ static const char documentation[] =
     "explains the figures."
     "\vExamples:\n"
     "  tlscost attribute\n"
-    "  tlscost attribute --groups X25519,X25519MLKEM768 --certs ecdsa-p256 --time 120\n"
+    "  tlscost attribute --groups X25519,P-256 --certs rsa-2048 --time 120\n"
     "  tlscost attribute --server nginx --folded nginx.folded\n"
     "  tlscost attribute --groups X25519 --burn 20us\n\n"
     "It needs perf (package linux-perf) and the right to sample (sysctl "

@@ -174,8 +174,9 @@ bool tlc_attribution_write(const struct tlc_report_model *model, const struct tl
                            "Server CPU %s per handshake by component: the cost of the slices "
                            "without samples, divided by the shares of the samples in slices of "
                            "their own (%.0f a second of CPU time). Mean over blocks and half of "
-                           "its 95 %% interval.",
-                           emitter->microseconds, parts[0].frequency_hz);
+                           "its 95 %% interval, each block told at the speed that %s had on "
+                           "average: its own cost is in the table of arms.",
+                           emitter->microseconds, parts[0].frequency_hz, parts[0].arm->name);
     }
     for (size_t i = 0; i < count; i += ARMS_A_TABLE)
         write_parts(&telling, parts + i, count - i < ARMS_A_TABLE ? count - i : ARMS_A_TABLE);
