@@ -22,9 +22,7 @@ struct cases {
     size_t count;
 };
 
-// The scheme each key type signs with when the peer takes all that OpenSSL, GnuTLS and others offer
-// by default (RFC 8446, 4.2.3; draft-ietf-tls-mldsa).
-static uint16_t signature_of(const char *key_type)
+uint16_t tlc_self_test_signature(const char *key_type)
 {
     static const struct {
         const char *prefix;
@@ -75,7 +73,7 @@ static bool add_matrix(struct cases *cases, const struct tlc_stack *stack)
                 !supports(stack, TLC_FEATURE_GROUP, group))
                 continue;
             for (size_t c = 0; c < TLC_SELF_KEY_TYPES && (name = tlc_certs_name_at(c)); c++) {
-                uint16_t signature = signature_of(name);
+                uint16_t signature = tlc_self_test_signature(name);
                 if (!supports(stack, TLC_FEATURE_SIGNATURE, signature) ||
                     !possible(version, group, signature))
                     continue;
@@ -276,6 +274,31 @@ static size_t run_some(const struct tlc_stack *stack, const struct cases *cases,
     return at;
 }
 
+// A library that crashes when it is asked what it supports must not take the program with it: a
+// child asks first.
+static enum tlc_status ask_in_child(const struct tlc_stack_plugin *plugin, struct tlc_error *error)
+{
+    char reason[160];
+    int state = 0;
+    fflush(NULL);
+    pid_t child = fork();
+    if (child < 0)
+        return tlc_fail_errno(error, "self-test: %s: fork", plugin->id);
+    if (child == 0) {
+        struct cases cases = {NULL, 0};
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        alarm(CASE_TIMEOUT_MS / 1000);
+        _exit(add_matrix(&cases, plugin->stack) && add_features(&cases, plugin->stack) ? 0 : 1);
+    }
+    while (waitpid(child, &state, 0) < 0 && errno == EINTR)
+        ;
+    if (WIFEXITED(state) && WEXITSTATUS(state) == 0)
+        return TLC_OK;
+    describe_end(state, reason, sizeof reason);
+    return tlc_fail(error, TLC_ENVIRONMENT, "self-test: %s: asked what it supports: %s", plugin->id,
+                    reason);
+}
+
 static enum tlc_status first_failure(const char *id, const json_t *rows, struct tlc_error *error)
 {
     size_t index;
@@ -300,7 +323,9 @@ enum tlc_status tlc_stack_self_test(const struct tlc_stack_plugin *plugin, json_
     struct cases cases = {NULL, 0};
     struct tlc_self_test_certificates *certificates = calloc(1, sizeof *certificates);
     json_t *all = json_array();
-    enum tlc_status status = TLC_OK;
+    enum tlc_status status = ask_in_child(plugin, error);
+    if (status)
+        goto out;
     if (!certificates || !all || !add_matrix(&cases, plugin->stack) ||
         !add_features(&cases, plugin->stack))
         status = tlc_fail(error, TLC_ENVIRONMENT, "self-test: %s: out of memory", plugin->id);
@@ -317,6 +342,7 @@ enum tlc_status tlc_stack_self_test(const struct tlc_stack_plugin *plugin, json_
                           json_array_size(all), cases.count);
     if (!status)
         status = first_failure(plugin->id, all, error);
+out:
     if (rows)
         *rows = json_incref(all);
     json_decref(all);

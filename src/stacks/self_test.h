@@ -56,6 +56,9 @@ struct tlc_self_test_certificates {
     struct tlc_certs_pair client;                    // a client certificate and its CA
 };
 
+// The scheme each key type signs with when the peer takes all that OpenSSL, GnuTLS and others offer
+// by default (RFC 8446, 4.2.3; draft-ietf-tls-mldsa).
+uint16_t tlc_self_test_signature(const char *key_type);
 const char *tlc_self_test_feature_name(enum tlc_self_test_feature feature);
 bool tlc_self_test_run(const struct tlc_stack *stack, const struct tlc_self_test_case *one,
                        const struct tlc_self_test_certificates *certificates,

@@ -282,18 +282,22 @@ static bool run_client_auth(struct run *run)
 
 // The first other key type with a certificate, and no ECDSA one: its curve would have to be offered
 // in TLS 1.2.
-static const struct tlc_certs_pair *other_pair(const struct run *run)
+static const struct tlc_certs_pair *other_pair(const struct run *run, uint16_t *scheme)
 {
-    for (size_t i = 0; i < TLC_SELF_KEY_TYPES; i++)
+    for (size_t i = 0; i < TLC_SELF_KEY_TYPES; i++) {
+        const char *name = tlc_certs_name_at(i);
+        *scheme = tlc_self_test_signature(name);
         if (i != run->one->certificate && run->certificates->pairs[i].chain_pem &&
-            strncmp(tlc_certs_name_at(i), "ecdsa", 5) != 0)
+            strncmp(name, "ecdsa", 5) != 0)
             return &run->certificates->pairs[i];
+    }
     return NULL;
 }
 
 static bool run_sni(struct run *run)
 {
-    const struct tlc_certs_pair *other = other_pair(run);
+    uint16_t scheme = 0;
+    const struct tlc_certs_pair *other = other_pair(run, &scheme);
     if (!other)
         return tlc_because(run->reason, "needs two key types");
     // The named certificate is the case's; the default one has another key and CA.
@@ -310,7 +314,7 @@ static bool run_sni(struct run *run)
         return tlc_because(run->reason, "server name '%s' reported", run->seen.server_name);
     close_contexts(run);
     run->client_config.trust_pem = other->ca_pem;
-    run->client_config.signature_count = 0;
+    run->schemes[0] = scheme; // some libraries offer not all of theirs by default
     if (!open_contexts(run) || !exchange(run, NULL, false, false))
         return false;
     return run->seen.peer_signature != run->one->signature ||

@@ -9,7 +9,7 @@ target_sources(test_watch PRIVATE ${PROJECT_SOURCE_DIR}/src/stacks/watch.c
     ${PROJECT_SOURCE_DIR}/src/stacks/transport.c)
 
 # Plug-ins that misbehave on purpose.
-foreach(fault abi empty crash)
+foreach(fault abi empty asked crash)
     string(TOUPPER TLC_BROKEN_${fault} definition)
     add_library(broken-${fault} MODULE ${PROJECT_SOURCE_DIR}/tests/unit/broken_stack.c)
     target_include_directories(broken-${fault} PRIVATE ${PROJECT_SOURCE_DIR}/include)

@@ -1,5 +1,6 @@
 // A stack plug-in that misbehaves on purpose: TLC_BROKEN_ABI has another ABI, TLC_BROKEN_EMPTY no
-// functions; else it claims TLS 1.3 with X25519 and ECDSA and crashes when a server is made.
+// functions, TLC_BROKEN_ASKED crashes when it is asked what it supports; else it claims TLS 1.3
+// with X25519 and ECDSA and crashes when a server is made.
 #include <signal.h>
 #include <string.h>
 
@@ -24,9 +25,19 @@ static const char *version(void)
     return "1.0";
 }
 
+// As a wild pointer would end it; a sanitizer's own handler must not print a report.
+static void crash(void)
+{
+    signal(SIGSEGV, SIG_DFL);
+    raise(SIGSEGV);
+}
+
 static bool supports(enum tlc_stack_feature kind, uint16_t code, struct tlc_stack_error *why)
 {
     (void)why;
+#ifdef TLC_BROKEN_ASKED
+    crash();
+#endif
     return (kind == TLC_FEATURE_VERSION && code == 0x0304) ||
            (kind == TLC_FEATURE_GROUP && code == 0x001d) ||
            (kind == TLC_FEATURE_SIGNATURE && code == 0x0403);
@@ -41,9 +52,7 @@ static struct tlc_stack_context *context_new(enum tlc_stack_role role,
     strcpy(error->text, "no contexts here");
     if (config->alpn_count) // one case fails in words, the others crash
         return NULL;
-    // As a wild pointer would end it; a sanitizer's own handler must not print a report.
-    signal(SIGSEGV, SIG_DFL);
-    raise(SIGSEGV);
+    crash();
     return NULL;
 }
 

@@ -217,6 +217,20 @@ static void refuses_broken_tables(void **state)
     assert_null(plugin);
 }
 
+static void survives_a_crash_when_asked(void **state)
+{
+    (void)state;
+    const struct tlc_stack_plugin *plugin;
+    struct tlc_error error;
+    json_t *rows = NULL;
+    assert_int_equal(load_broken("broken-asked", &plugin, &error), TLC_OK);
+    assert_int_equal(tlc_stack_self_test(plugin, &rows, &error), TLC_ENVIRONMENT);
+    assert_non_null(
+        strstr(error.text, "broken-asked: asked what it supports: the library crashed: signal 11"));
+    assert_int_equal(json_array_size(rows), 0);
+    json_decref(rows);
+}
+
 static void names_the_case_that_crashes(void **state)
 {
     (void)state;
@@ -385,6 +399,7 @@ int main(void)
         cmocka_unit_test(lists_ids),
         cmocka_unit_test(names_what_was_found),
         cmocka_unit_test(refuses_other_files),
+        cmocka_unit_test(survives_a_crash_when_asked),
         cmocka_unit_test(refuses_broken_tables),
         cmocka_unit_test(describes_itself),
         cmocka_unit_test(asks_the_library),
