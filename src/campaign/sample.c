@@ -124,17 +124,16 @@ static json_t *counters_json(struct tlc_counters *counters)
         "server_hello", percentiles_of(counters->latency_hello_us, counters->latency_count),
         "finished", percentiles_of(counters->latency_done_us, counters->latency_count), "echoed",
         percentiles_of(counters->latency_echo_us, counters->latency_echo_count));
-    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:O?, s:O?, s:o}",
-                     "started", (json_int_t)counters->started, "handshakes",
-                     (json_int_t)counters->handshakes, "stopped", (json_int_t)counters->stopped,
-                     "missed", (json_int_t)counters->missed,
-                     "resumed", (json_int_t)counters->resumed, "hello_retry_requests",
-                     (json_int_t)counters->hello_retry_requests, "mismatches",
-                     (json_int_t)counters->mismatches, "tickets", (json_int_t)counters->tickets,
-                     "signatures_verified", (json_int_t)counters->signatures_verified, "bytes_sent",
-                     (json_int_t)counters->bytes_sent, "bytes_received",
-                     (json_int_t)counters->bytes_received, "errors", counters->errors, "negotiated",
-                     counters->negotiated, "latency_us", latency);
+    return json_pack(
+        "{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:O?, s:O?, s:o}", "started",
+        (json_int_t)counters->started, "handshakes", (json_int_t)counters->handshakes, "stopped",
+        (json_int_t)counters->stopped, "missed", (json_int_t)counters->missed, "resumed",
+        (json_int_t)counters->resumed, "hello_retry_requests",
+        (json_int_t)counters->hello_retry_requests, "mismatches", (json_int_t)counters->mismatches,
+        "tickets", (json_int_t)counters->tickets, "signatures_verified",
+        (json_int_t)counters->signatures_verified, "bytes_sent", (json_int_t)counters->bytes_sent,
+        "bytes_received", (json_int_t)counters->bytes_received, "errors", counters->errors,
+        "negotiated", counters->negotiated, "latency_us", latency);
 }
 
 static uint16_t first_group(const char *groups)

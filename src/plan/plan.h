@@ -72,8 +72,8 @@ struct tlc_arm {
     unsigned padding;     // bytes of padding in it
     unsigned hold;        // half-open connections kept once, to tell what one takes; 0: none
     unsigned hold_for_us; // so long, or until the server ends them
-    unsigned pace;        // handshakes begun in a second, whether the server follows; 0: as it follows
-    double offered;       // the same as a share of the capacity that the warm-up found; 0: not so
+    unsigned pace;  // handshakes begun in a second, whether the server follows; 0: as it follows
+    double offered; // the same as a share of the capacity that the warm-up found; 0: not so
 };
 
 // The most handshakes in a second that a plan may ask for; those that stop early have no other.

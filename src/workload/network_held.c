@@ -10,7 +10,13 @@
 #include "workload/network_target.h"
 
 // What a server sets up once, or for its first connections, is left to hellos that do not count.
-enum { UNCOUNTED = 64, COUNTED = 256, ANSWER_MS = 60000, SETTLE_MS = 2000, EXTERNAL_SETTLE_MS = 200 };
+enum {
+    UNCOUNTED = 64,
+    COUNTED = 256,
+    ANSWER_MS = 60000,
+    SETTLE_MS = 2000,
+    EXTERNAL_SETTLE_MS = 200
+};
 
 // The server and generator of one telling.
 struct keeper {
@@ -89,8 +95,8 @@ static enum tlc_status start_generator(struct keeper *keeper, struct tlc_error *
                                       .certificates = run->certificates,
                                       .evidence = run->evidence};
     snprintf(log, sizeof log, "%.500s/generator-held.log", run->setup->work_directory);
-    enum tlc_status status = tlc_arm_generator_start(&run->setup->generator_cpus, NULL, log,
-                                                     &keeper->generator, error);
+    enum tlc_status status =
+        tlc_arm_generator_start(&run->setup->generator_cpus, NULL, log, &keeper->generator, error);
     if (status == TLC_OK)
         status = tlc_arm_target(run->arm, &peer, &loan, &target, error);
     if (status != TLC_OK)
@@ -134,11 +140,10 @@ static enum tlc_status send_hellos(struct keeper *keeper, unsigned count, uint64
                                    struct tlc_error *error)
 {
     json_t *answer = NULL;
-    enum tlc_status status =
-        ask(keeper,
-            json_pack("{s:s, s:i, s:i, s:i}", "command", "slice", "id", 0, "count", (int)count,
-                      "concurrency", 1),
-            &answer, error);
+    enum tlc_status status = ask(keeper,
+                                 json_pack("{s:s, s:i, s:i, s:i}", "command", "slice", "id", 0,
+                                           "count", (int)count, "concurrency", 1),
+                                 &answer, error);
     keeper->answered += count;
     if (status == TLC_OK)
         *answered = (uint64_t)json_integer_value(
@@ -215,11 +220,11 @@ static enum tlc_status watch(struct keeper *keeper, unsigned count, json_t *told
     static const char *const members[] = {"closed", "first_us", "median_us", "last_us"};
     json_t *answer = NULL;
     unsigned wait_us = keeper->run->arm->hold_for_us;
-    enum tlc_status status = tlc_arm_generator_ask(
-        &keeper->generator,
-        json_pack("{s:s, s:i, s:I}", "command", "await-ends", "id", 0, "duration_us",
-                  (json_int_t)wait_us),
-        (int)(wait_us / 1000) + TLC_ANSWER_MARGIN_MS, &answer, error);
+    enum tlc_status status =
+        tlc_arm_generator_ask(&keeper->generator,
+                              json_pack("{s:s, s:i, s:I}", "command", "await-ends", "id", 0,
+                                        "duration_us", (json_int_t)wait_us),
+                              (int)(wait_us / 1000) + TLC_ANSWER_MARGIN_MS, &answer, error);
     if (status != TLC_OK)
         return status;
     const json_t *held = json_object_get(answer, "held");

@@ -6,7 +6,13 @@
 #include "workload/buckets.h"
 #include "workload/network_state.h"
 
-enum { BATCH = 32, SETTLE_MS = 2000, EXTERNAL_SETTLE_MS = 200, LONGEST_MS = 600000, CAPACITY_US = 300000 };
+enum {
+    BATCH = 32,
+    SETTLE_MS = 2000,
+    EXTERNAL_SETTLE_MS = 200,
+    LONGEST_MS = 600000,
+    CAPACITY_US = 300000
+};
 
 // One arm in a slice: on which server, driven by which generator.
 struct seat {
@@ -49,13 +55,13 @@ static int batch_of(const struct seat *seat)
 static enum tlc_status begin_load(struct seat *seat, uint64_t duration_us, uint64_t count,
                                   struct tlc_error *error)
 {
-    return tlc_arm_generator_tell(
-        seat->generator,
-        json_pack("{s:s, s:I, s:I, s:I, s:i, s:b, s:f, s:i}", "command", "slice", "id", seat->target,
-                  "duration_us", (json_int_t)duration_us, "count", (json_int_t)count, "concurrency",
-                  (int)seat->concurrency, "keep_latencies", 1, "rate", pace_of(seat), "batch",
-                  batch_of(seat)),
-        error);
+    return tlc_arm_generator_tell(seat->generator,
+                                  json_pack("{s:s, s:I, s:I, s:I, s:i, s:b, s:f, s:i}", "command",
+                                            "slice", "id", seat->target, "duration_us",
+                                            (json_int_t)duration_us, "count", (json_int_t)count,
+                                            "concurrency", (int)seat->concurrency, "keep_latencies",
+                                            1, "rate", pace_of(seat), "batch", batch_of(seat)),
+                                  error);
 }
 
 static enum tlc_status end_load(struct seat *seat, uint64_t duration_us, struct tlc_error *error)
@@ -101,8 +107,7 @@ static void fill_slice(const struct tlc_arm *arm, const struct tlc_counters *cou
         given_up = error_of(counters, "timeout") + error_of(counters, "connect-timeout");
     *slice = (struct tlc_slice){
         .started = counters->started,
-        .handshakes =
-            tlc_arm_is_unfinished(arm) ? counters->stopped : counters->handshakes,
+        .handshakes = tlc_arm_is_unfinished(arm) ? counters->stopped : counters->handshakes,
         .in_window = counters->in_window,
         .resumed = counters->resumed,
         .hello_retry_requests = counters->hello_retry_requests,
@@ -348,8 +353,7 @@ static enum tlc_status find_capacity(struct tlc_workload *workload, struct seat 
                                      struct tlc_error *error)
 {
     struct tlc_slice slice = {0};
-    enum tlc_status status =
-        run_seats(workload, seat, 1, CAPACITY_US, 0, NULL, &slice, error);
+    enum tlc_status status = run_seats(workload, seat, 1, CAPACITY_US, 0, NULL, &slice, error);
     seat->state->capacity = slice.span_s > 0 ? (double)slice.handshakes / slice.span_s : 0;
     if (status == TLC_OK && seat->state->capacity <= 0)
         status = tlc_fail(error, TLC_REFUSED, "capacity: no handshake was completed");
