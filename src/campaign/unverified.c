@@ -65,8 +65,7 @@ static void add_sample(struct sums *sums, const json_t *sample)
     sums->bytes_out += number_of(counters, "bytes_received");
     sums->given_up += number_of(errors, "timeout") + number_of(errors, "connect-timeout");
     add_windows(sums, json_object_get(sample, "slices"));
-    add_answers(sums->answers,
-                json_object_get(json_object_get(counters, "negotiated"), "answer"));
+    add_answers(sums->answers, json_object_get(json_object_get(counters, "negotiated"), "answer"));
     if (json_is_object(json_object_get(stay, "half_open")))
         sums->half_open = json_object_get(stay, "half_open");
     if (number_of(stay, "capacity") > 0 && sums->capacities < MOST_SAMPLES)

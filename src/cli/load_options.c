@@ -74,7 +74,8 @@ static const struct argp_option argp_options[] = {
      2},
     {"stack", KEY_STACK, "NAME", 0, "The library of engine full (default openssl)", 2},
     {"share", KEY_SHARE, "HOW", 0,
-     "Key shares of engine lean: honest (a new one each time, default), reused, cheap; unreduced or "
+     "Key shares of engine lean: honest (a new one each time, default), reused, cheap; unreduced "
+     "or "
      "low-order, which the server must refuse (with --stop after-client-hello)",
      2},
     {"groups", KEY_GROUPS, "A:B", 0, "Key exchange groups; the first is used (default X25519)", 2},

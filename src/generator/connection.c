@@ -203,8 +203,7 @@ enum tlc_ask tlc_load_connection_input(struct tlc_load_connection *connection, c
 {
     const struct tlc_engine_kind *kind = connection->session->kind;
     connection->life->tally->counters->bytes_received += count;
-    bool at_first_bytes =
-        connection->life->stop == TLC_STOP_AFTER_CLIENT_HELLO && !kind->stops;
+    bool at_first_bytes = connection->life->stop == TLC_STOP_AFTER_CLIENT_HELLO && !kind->stops;
     if (at_first_bytes && connection->phase == TLC_PHASE_HANDSHAKE) {
         connection->times.hello_ns = now_ns;
         return stop(connection, now_ns);

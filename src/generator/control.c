@@ -211,12 +211,8 @@ static const struct {
     enum tlc_status (*serve)(struct serving *serving, const json_t *request, json_t *answer,
                              struct tlc_error *error);
 } commands[] = {
-    {"prepare", prepare},
-    {"slice", slice},
-    {"count-tickets", count_tickets},
-    {"hold", hold},
-    {"await-ends", await_ends},
-    {"release", release},
+    {"prepare", prepare}, {"slice", slice},           {"count-tickets", count_tickets},
+    {"hold", hold},       {"await-ends", await_ends}, {"release", release},
 };
 
 static enum tlc_status answer_to(struct serving *serving, const json_t *request, json_t *answer,

@@ -24,7 +24,7 @@ struct tlc_facts {
     bool hello_retry_request, resumed, signature_verified;
     bool cookie;  // the HelloRetryRequest had one
     bool partial; // the handshake stopped at the first answer: certificate and ALPN are not known
-    int psk_mode;                      // -1: not resumed or not told
+    int psk_mode; // -1: not resumed or not told
     const char *alpn;                  // "": none
     const uint8_t *certificate_sha256; // NULL: none was sent, or nobody asked for it
 };
@@ -66,8 +66,8 @@ struct tlc_engine_kind {
                                     uint64_t now_ms);
     bool (*hello_seen)(const struct tlc_session *session);
     bool (*facts)(struct tlc_session *session,
-                  struct tlc_facts *facts); // after DONE, and STOPPED where the kind stops
-    bool (*resumed)(struct tlc_session *session);                        // the same
+                  struct tlc_facts *facts);       // after DONE, and STOPPED where the kind stops
+    bool (*resumed)(struct tlc_session *session); // the same
     unsigned (*tickets)(struct tlc_session *session);
     // A short stable word for counting.
     void (*failure)(const struct tlc_session *session, char kind[TLC_FAILURE_BYTES]);

@@ -27,9 +27,9 @@ unsigned tlc_expectation_differs(const struct tlc_expectation *expect,
         [TLC_MISMATCH_VERSION] = code_differs(expect->version, facts->version),
         [TLC_MISMATCH_GROUP] = !without_group && code_differs(expect->group, facts->group),
         [TLC_MISMATCH_CIPHER] = code_differs(expect->cipher, facts->cipher),
-        [TLC_MISMATCH_HELLO_RETRY_REQUEST] =
-            facts->hello_retry_request ? !expect->allow_hello_retry_request
-                                       : expect->require_hello_retry_request,
+        [TLC_MISMATCH_HELLO_RETRY_REQUEST] = facts->hello_retry_request
+                                                 ? !expect->allow_hello_retry_request
+                                                 : expect->require_hello_retry_request,
         [TLC_MISMATCH_RESUMED] = expect->resumed >= 0 && (expect->resumed > 0) != facts->resumed,
         [TLC_MISMATCH_CERTIFICATE] = certificate_differs(expect, facts),
         [TLC_MISMATCH_ALPN] =

@@ -118,7 +118,7 @@ struct tlc_counters {
     double cpu_user_us, cpu_system_us; // of the generator's threads, inside the slice
     json_t *errors;                    // kind -> count
     json_t *negotiated; // {version:{name:count}, cipher:{}, group:{}, psk_mode:{}, alpn:{},
-                                       //  answer:{}}: answer, how the server answered those stopped
+                        //  answer:{}}: answer, how the server answered those stopped
     uint32_t *latency_connect_us, *latency_hello_us,
         *latency_done_us; // from the start of the connect
     size_t latency_count, latency_capacity;

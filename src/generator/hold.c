@@ -98,8 +98,7 @@ static enum tlc_status receive(struct tlc_hold *hold, int fd, enum tlc_session_s
     if (got <= 0)
         return failed(hold, got ? strerrorname_np(errno) : "closed by the server", error);
     hold->bytes_received += (uint64_t)got;
-    *state = hold->session->kind->input(hold->session, buffer, (size_t)got,
-                                        tlc_now_ns() / 1000000);
+    *state = hold->session->kind->input(hold->session, buffer, (size_t)got, tlc_now_ns() / 1000000);
     return TLC_OK;
 }
 
@@ -109,8 +108,7 @@ static enum tlc_status reach_stop(struct tlc_hold *hold, int fd, struct tlc_erro
     bool offered;
     char kind[TLC_FAILURE_BYTES];
     const struct tlc_engine_kind *engine = hold->session->kind;
-    enum tlc_session_state state =
-        engine->start(hold->session, tlc_now_ns() / 1000000, &offered);
+    enum tlc_session_state state = engine->start(hold->session, tlc_now_ns() / 1000000, &offered);
     enum tlc_status status = TLC_OK;
     while (status == TLC_OK && state == TLC_SESSION_WAIT) {
         status = send_output(hold, fd, error);
@@ -172,9 +170,8 @@ enum tlc_status tlc_hold_open(const struct tlc_target_options *options,
     made->timeout_ms = options->timeout_ms ? (int)options->timeout_ms : DEFAULT_TIMEOUT_MS;
     enum tlc_status status = set_up(made, options, count, error);
     while (status == TLC_OK && made->count < count)
-        status = tlc_generator_interrupted()
-                     ? tlc_fail(error, TLC_INTERRUPTED, "hold: interrupted")
-                     : open_one(made, error);
+        status = tlc_generator_interrupted() ? tlc_fail(error, TLC_INTERRUPTED, "hold: interrupted")
+                                             : open_one(made, error);
     if (status != TLC_OK) {
         tlc_hold_free(made);
         return status;
@@ -208,8 +205,8 @@ static unsigned still_open(const struct tlc_hold *hold)
 void tlc_hold_wait(struct tlc_hold *hold, uint64_t duration_us)
 {
     uint64_t until_ns = tlc_now_ns() + duration_us * 1000;
-    for (uint64_t now_ns; still_open(hold) && (now_ns = tlc_now_ns()) < until_ns &&
-                          !tlc_generator_interrupted();) {
+    for (uint64_t now_ns;
+         still_open(hold) && (now_ns = tlc_now_ns()) < until_ns && !tlc_generator_interrupted();) {
         uint64_t left_ms = (until_ns - now_ns + 999999) / 1000000;
         if (poll(hold->watched, hold->count, left_ms < STEP_MS ? (int)left_ms : STEP_MS) <= 0)
             continue;

@@ -25,11 +25,12 @@ static enum tlc_status check_scope(const struct tlc_target_options *options,
     if (address->scope != TLC_SCOPE_ANYWHERE)
         return TLC_OK;
     if (options->share == TLC_SHARE_CHEAP || tlc_share_is_invalid(options->share))
-        return tlc_fail(error, TLC_USAGE,
-                        "target: %s: cheap and invalid key shares go only to loopback, private and link-local "
-                        "addresses, because toward others they would be a weapon; use --share "
-                        "honest",
-                        options->address);
+        return tlc_fail(
+            error, TLC_USAGE,
+            "target: %s: cheap and invalid key shares go only to loopback, private and link-local "
+            "addresses, because toward others they would be a weapon; use --share "
+            "honest",
+            options->address);
     if (options->stop != TLC_STOP_COMPLETE)
         return tlc_fail(error, TLC_USAGE,
                         "target: %s: handshakes that stop early go only to loopback, private and "

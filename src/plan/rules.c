@@ -4,30 +4,11 @@
 
 #include "base/names.h"
 #include "plan/expand.h"
-
-static bool is(const char *text, const char *word)
-{
-    return text && !strcmp(text, word);
-}
+#include "plan/rules.h"
 
 static bool tls12(const struct tlc_arm *arm)
 {
     return is(arm->version, "TLSv1.2");
-}
-
-static bool of(const struct tlc_arm *arm, const char *workload)
-{
-    return is(arm->workload, workload);
-}
-
-static bool lean(const struct tlc_arm *arm)
-{
-    return is(arm->engine, "lean") && of(arm, "network");
-}
-
-static bool resumes(const struct tlc_arm *arm)
-{
-    return !is(arm->resumption, "none");
 }
 
 static bool psk(const struct tlc_arm *arm)
@@ -35,8 +16,7 @@ static bool psk(const struct tlc_arm *arm)
     return is(arm->resumption, "psk_dhe_ke") || is(arm->resumption, "psk_ke");
 }
 
-// The first group that is among `codes`; 0 when none is.
-static uint16_t group_among(const struct tlc_arm *arm, const uint16_t *codes, size_t count)
+uint16_t tlc_group_among(const struct tlc_arm *arm, const uint16_t *codes, size_t count)
 {
     uint16_t groups[16];
     size_t listed;
@@ -58,7 +38,7 @@ static bool lean_speaks_tls13(const struct tlc_arm *arm)
 static bool lean_lacks_group(const struct tlc_arm *arm)
 {
     static const uint16_t lacking[] = {TLC_GROUP_X448, TLC_GROUP_MLKEM512};
-    return lean(arm) && group_among(arm, lacking, sizeof lacking / sizeof *lacking);
+    return lean(arm) && tlc_group_among(arm, lacking, sizeof lacking / sizeof *lacking);
 }
 
 static bool full_has_own_shares(const struct tlc_arm *arm)
@@ -134,7 +114,7 @@ static bool group_is_tls13(const struct tlc_arm *arm)
     static const uint16_t codes[] = {TLC_GROUP_MLKEM512,       TLC_GROUP_MLKEM768,
                                      TLC_GROUP_MLKEM1024,      TLC_GROUP_SECP256R1MLKEM768,
                                      TLC_GROUP_X25519MLKEM768, TLC_GROUP_SECP384R1MLKEM1024};
-    return tls12(arm) && group_among(arm, codes, sizeof codes / sizeof *codes);
+    return tls12(arm) && tlc_group_among(arm, codes, sizeof codes / sizeof *codes);
 }
 
 // draft-ietf-tls-mldsa: ML-DSA must not be negotiated below TLS 1.3.
@@ -149,7 +129,7 @@ static bool curve_is_not_offered(const struct tlc_arm *arm)
     const uint16_t curve = is(arm->certificate, "ecdsa-p256")   ? TLC_GROUP_SECP256R1
                            : is(arm->certificate, "ecdsa-p384") ? TLC_GROUP_SECP384R1
                                                                 : 0;
-    return tls12(arm) && curve && !group_among(arm, &curve, 1);
+    return tls12(arm) && curve && !tlc_group_among(arm, &curve, 1);
 }
 
 static bool echo_elsewhere(const struct tlc_arm *arm)
@@ -204,61 +184,6 @@ static bool visits_without_names(const struct tlc_arm *arm)
     return !arm->names && !is(arm->visits, "uniform");
 }
 
-static bool invalid_share(const struct tlc_arm *arm)
-{
-    return is(arm->share, "unreduced") || is(arm->share, "low-order");
-}
-
-static bool unfinished_is_lean(const struct tlc_arm *arm)
-{
-    return tlc_arm_is_unfinished(arm) &&
-           (!lean(arm) || resumes(arm) || arm->echo || arm->allocations || arm->names ||
-            !is(arm->event, "none"));
-}
-
-static bool invalid_share_goes_on(const struct tlc_arm *arm)
-{
-    return invalid_share(arm) && !is(arm->stop, "after-client-hello");
-}
-
-static bool has_no_such_part(const struct tlc_arm *arm)
-{
-    static const uint16_t low_order[] = {TLC_GROUP_X25519, TLC_GROUP_X25519MLKEM768};
-    static const uint16_t unreduced[] = {TLC_GROUP_MLKEM768, TLC_GROUP_MLKEM1024,
-                                         TLC_GROUP_SECP256R1MLKEM768, TLC_GROUP_X25519MLKEM768,
-                                         TLC_GROUP_SECP384R1MLKEM1024};
-    if (is(arm->share, "low-order"))
-        return !group_among(arm, low_order, sizeof low_order / sizeof *low_order);
-    return is(arm->share, "unreduced") &&
-           !group_among(arm, unreduced, sizeof unreduced / sizeof *unreduced);
-}
-
-static bool stops_at_no_retry(const struct tlc_arm *arm)
-{
-    return is(arm->stop, "after-hello-retry") && !arm->hello_retry;
-}
-
-static bool hello_is_lean(const struct tlc_arm *arm)
-{
-    return (arm->split || arm->padding) && !lean(arm);
-}
-
-static bool holds_nothing_open(const struct tlc_arm *arm)
-{
-    return arm->hold &&
-           (!tlc_arm_is_unfinished(arm) || invalid_share(arm) || !is(arm->network, "loopback"));
-}
-
-static bool pace_elsewhere(const struct tlc_arm *arm)
-{
-    return (arm->pace || arm->offered > 0) && !of(arm, "network");
-}
-
-static bool two_paces(const struct tlc_arm *arm)
-{
-    return arm->pace && arm->offered > 0;
-}
-
 static bool attribute_elsewhere(const struct tlc_arm *arm)
 {
     return arm->attribute && (!of(arm, "network") || !is(arm->event, "none"));
@@ -274,11 +199,7 @@ static bool operation_elsewhere(const struct tlc_arm *arm)
     return !of(arm, "primitive") && arm->operation;
 }
 
-static const struct rule {
-    bool (*broken)(const struct tlc_arm *arm);
-    const char *key; // whose line is named
-    const char *text;
-} rules[] = {
+static const struct tlc_rule rules[] = {
     {lean_speaks_tls13, "version", "engine lean speaks TLS 1.3 only; write engine: full"},
     {group_is_tls13, "groups",
      "ML-KEM groups exist in TLS 1.3 only; write groups: X25519, or version: TLSv1.3"},
@@ -339,26 +260,6 @@ static const struct rule {
     {echo_elsewhere, "echo", "only workload network echoes; write workload: network, or echo: 0"},
     {allocations_elsewhere, "allocations",
      "they are counted over the network, of tlscost's own server; write allocations: false"},
-    {unfinished_is_lean, "stop",
-     "only the lean engine leaves early, over the network, and has nothing behind the handshake; "
-     "write engine: lean, workload: network, and no resumption, event, echo, names or allocations"},
-    {invalid_share_goes_on, "share",
-     "a share that servers refuse gets no further than their answer; write stop: "
-     "after-client-hello, or share: cheap"},
-    {has_no_such_part, "share",
-     "the groups have no such part; write groups: X25519MLKEM768, which has both"},
-    {stops_at_no_retry, "stop",
-     "there is no HelloRetryRequest to stop at; write hello_retry: true as well"},
-    {hello_is_lean, "split",
-     "only the lean engine splits and pads its ClientHello; write engine: lean and workload: "
-     "network, or split: 0 and padding: 0"},
-    {holds_nothing_open, "hold",
-     "only handshakes that stop early stay half-open, on the loopback; write stop: "
-     "after-client-hello and network: loopback, or hold: 0"},
-    {pace_elsewhere, "pace",
-     "only the workload network has a generator with a pace; write workload: network, or pace: 0 "
-     "and offered: 0%"},
-    {two_paces, "offered", "pace is a rate, offered a share of the capacity; write one of them"},
     {attribute_elsewhere, "attribute",
      "a server is sampled over the network, in slices without events; write workload: network and "
      "event: none, or attribute: false"},
@@ -421,14 +322,25 @@ static enum tlc_status check_instance(const struct tlc_plan *plan, size_t index,
     return fail_arm(arm, document, origin, "instance", text, error);
 }
 
+static const struct tlc_rule *first_broken(const struct tlc_rule *from, size_t count,
+                                           const struct tlc_arm *arm)
+{
+    for (size_t i = 0; i < count; i++)
+        if (from[i].broken(arm))
+            return &from[i];
+    return NULL;
+}
+
 static enum tlc_status check_arm(const struct tlc_plan *plan, size_t index,
                                  const struct tlc_document *document,
                                  const struct tlc_origin *origin, struct tlc_error *error)
 {
     const struct tlc_arm *arm = &plan->arms[index];
-    for (const struct rule *rule = rules; rule < rules + sizeof rules / sizeof *rules; rule++)
-        if (rule->broken(arm))
-            return fail_arm(arm, document, origin, rule->key, rule->text, error);
+    const struct tlc_rule *rule = first_broken(rules, sizeof rules / sizeof *rules, arm);
+    if (!rule)
+        rule = first_broken(tlc_hello_rules, tlc_hello_rule_count, arm);
+    if (rule)
+        return fail_arm(arm, document, origin, rule->key, rule->text, error);
     if (!index && arm->optional)
         return fail_arm(arm, document, origin, "optional",
                         "all others are divided by the baseline; write optional: true in an arm of "

@@ -54,8 +54,8 @@ static void draw(const struct tlc_report_model *model, const struct tlc_emitter 
     size_t count = 0;
     for (size_t i = 0; i < model->arm_count && count < MOST_BARS; i++)
         if (overload_of(model, i) && model->arms[i].accepted)
-            bars[count++] = (struct tlc_bar){.label = model->arms[i].name,
-                                             .figure = model->arms[i].cost_us};
+            bars[count++] =
+                (struct tlc_bar){.label = model->arms[i].name, .figure = model->arms[i].cost_us};
     if (emitter->bars && count > 1)
         emitter->bars(emitter->user, bars, count);
 }
@@ -63,9 +63,9 @@ static void draw(const struct tlc_report_model *model, const struct tlc_emitter 
 bool tlc_overload_write(const struct tlc_report_model *model, const struct tlc_emitter *emitter)
 {
     static const struct tlc_table_column columns[] = {
-        {"arm", false, 0},          {"offered", true, 0},  {"/s", true, 0},
-        {"verified/s", true, 0},    {"verified", true, 0}, {"given up", true, 0},
-        {"not begun", true, 1},     {"cost", true, 0},     {"95 %", true, 0}};
+        {"arm", false, 0},       {"offered", true, 0},  {"/s", true, 0},
+        {"verified/s", true, 0}, {"verified", true, 0}, {"given up", true, 0},
+        {"not begun", true, 1},  {"cost", true, 0},     {"95 %", true, 0}};
     struct tlc_telling telling = {.emitter = emitter};
     struct tlc_table table;
     tlc_table_init(&table, columns, sizeof columns / sizeof *columns);
@@ -73,13 +73,14 @@ bool tlc_overload_write(const struct tlc_report_model *model, const struct tlc_e
         if (overload_of(model, i))
             tell_arm(&telling, &model->arms[i], overload_of(model, i), &table);
     bool any = table.row_count > 0;
-    tlc_tell_section(&telling, "overload",
-                     "offered: handshakes begun in an open loop, as a share of what the same server "
-                     "did in a closed one before; verified: completed and checked by the client; "
-                     "given up: by the client, whose time was over; not begun: all connections "
-                     "allowed were open. Cost: server CPU per verified handshake, all that the "
-                     "given-up ones took included.",
-                     &table);
+    tlc_tell_section(
+        &telling, "overload",
+        "offered: handshakes begun in an open loop, as a share of what the same server "
+        "did in a closed one before; verified: completed and checked by the client; "
+        "given up: by the client, whose time was over; not begun: all connections "
+        "allowed were open. Cost: server CPU per verified handshake, all that the "
+        "given-up ones took included.",
+        &table);
     if (any)
         draw(model, emitter);
     return !telling.broken;

@@ -78,8 +78,8 @@ static char *share_words(const struct tlc_report_arm *arm, char *words)
 static void tell_costs(struct tlc_telling *telling, const struct tlc_report_model *model)
 {
     static const struct tlc_table_column columns[] = {
-        {"arm", false, 0}, {"answer", false, 0},   {"cost", true, 0},   {"95 %", true, 0},
-        {"of full, 95 %", true, 0}, {"client", true, 1}, {"CPU x", true, 1}};
+        {"arm", false, 0},          {"answer", false, 0}, {"cost", true, 0}, {"95 %", true, 0},
+        {"of full, 95 %", true, 0}, {"client", true, 1},  {"CPU x", true, 1}};
     struct tlc_table table;
     tlc_table_init(&table, columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; i < model->arm_count; i++) {
@@ -94,8 +94,7 @@ static void tell_costs(struct tlc_telling *telling, const struct tlc_report_mode
                      (const char *const[]){
                          arm->name, answer_words(json_object_get(unfinished, "answers"), words[0]),
                          tlc_words_figure(arm->accepted ? arm->cost_us.estimate : NAN, words[1]),
-                         tlc_words_figure_range(arm->cost_us, words[2]),
-                         share_words(arm, words[3]),
+                         tlc_words_figure_range(arm->cost_us, words[2]), share_words(arm, words[3]),
                          tlc_words_figure(number_of(client, "estimate"), words[4]),
                          times(number_of(ratio, "estimate"), words[5])});
     }
@@ -104,10 +103,8 @@ static void tell_costs(struct tlc_telling *telling, const struct tlc_report_mode
 
 static void tell_bytes(struct tlc_telling *telling, const struct tlc_report_model *model)
 {
-    static const struct tlc_table_column columns[] = {{"arm", false, 0},
-                                                      {"bytes in", true, 0},
-                                                      {"bytes out", true, 0},
-                                                      {"bytes x", true, 0}};
+    static const struct tlc_table_column columns[] = {
+        {"arm", false, 0}, {"bytes in", true, 0}, {"bytes out", true, 0}, {"bytes x", true, 0}};
     struct tlc_table table;
     tlc_table_init(&table, columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; i < model->arm_count; i++) {
@@ -142,10 +139,13 @@ static char *patience_words(const json_t *half_open, char *words)
 
 static void tell_half_open(struct tlc_telling *telling, const struct tlc_report_model *model)
 {
-    static const struct tlc_table_column columns[] = {
-        {"arm", false, 0},         {"allocations", true, 0},    {"bytes", true, 0},
-        {"held", true, 0},         {"heap bytes each", true, 0}, {"memory bytes each", true, 0},
-        {"ended by the server", false, 1}};
+    static const struct tlc_table_column columns[] = {{"arm", false, 0},
+                                                      {"allocations", true, 0},
+                                                      {"bytes", true, 0},
+                                                      {"held", true, 0},
+                                                      {"heap bytes each", true, 0},
+                                                      {"memory bytes each", true, 0},
+                                                      {"ended by the server", false, 1}};
     struct tlc_table table;
     tlc_table_init(&table, columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; i < model->arm_count; i++) {
@@ -155,28 +155,29 @@ static void tell_half_open(struct tlc_telling *telling, const struct tlc_report_
             continue;
         const json_t *allocations = json_object_get(half_open, "allocations");
         tlc_tell_row(telling, &table,
-                     (const char *const[]){
-                         model->arms[i].name, whole(number_of(allocations, "count"), words[0]),
-                         whole(number_of(allocations, "bytes"), words[1]),
-                         whole(number_of(half_open, "held"), words[2]),
-                         whole(number_of(half_open, "heap_bytes"), words[3]),
-                         whole(number_of(half_open, "memory_bytes"), words[4]),
-                         patience_words(half_open, words[5])});
+                     (const char *const[]){model->arms[i].name,
+                                           whole(number_of(allocations, "count"), words[0]),
+                                           whole(number_of(allocations, "bytes"), words[1]),
+                                           whole(number_of(half_open, "held"), words[2]),
+                                           whole(number_of(half_open, "heap_bytes"), words[3]),
+                                           whole(number_of(half_open, "memory_bytes"), words[4]),
+                                           patience_words(half_open, words[5])});
     }
-    tlc_tell_section(telling, "half-open handshakes",
-                     "allocations, bytes: what the server asked its allocator for in each "
-                     "unfinished handshake; heap, memory: what it held more for each connection "
-                     "that was kept half-open, by its allocator ('-': not counted) and by the "
-                     "memory of its processes; the kernel's buffers are not in it. Counted once, in "
-                     "processes of their own.",
-                     &table);
+    tlc_tell_section(
+        telling, "half-open handshakes",
+        "allocations, bytes: what the server asked its allocator for in each "
+        "unfinished handshake; heap, memory: what it held more for each connection "
+        "that was kept half-open, by its allocator ('-': not counted) and by the "
+        "memory of its processes; the kernel's buffers are not in it. Counted once, in "
+        "processes of their own.",
+        &table);
 }
 
 // ---- what the ML-KEM part of a hybrid share makes the server do
 
 static bool same_but_groups(const struct tlc_report_arm *one, const struct tlc_report_arm *other)
 {
-    static const char *const keys[] = {"stack", "server", "certificate", "stop",
+    static const char *const keys[] = {"stack", "server",  "certificate", "stop",
                                        "share", "version", "network"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (strcmp(setting(one, keys[i]), setting(other, keys[i])) != 0)
@@ -239,9 +240,11 @@ static void tell_published(struct tlc_telling *telling, const struct tlc_publish
 static void tell_kem(struct tlc_telling *telling, const struct tlc_report_model *model,
                      const struct tlc_published *published)
 {
-    static const struct tlc_table_column columns[] = {
-        {"arm", false, 0},  {"whole hello", true, 0},       {"ML-KEM part, 95 % (derived)", true, 0},
-        {"bytes", true, 1}, {"allocations, bytes (derived)", true, 1}};
+    static const struct tlc_table_column columns[] = {{"arm", false, 0},
+                                                      {"whole hello", true, 0},
+                                                      {"ML-KEM part, 95 % (derived)", true, 0},
+                                                      {"bytes", true, 1},
+                                                      {"allocations, bytes (derived)", true, 1}};
     struct tlc_table table;
     tlc_table_init(&table, columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; i < model->arm_count; i++) {
@@ -255,23 +258,24 @@ static void tell_kem(struct tlc_telling *telling, const struct tlc_report_model 
             snprintf(words[3], TLC_WORDS, "%.1f, %.0f", count, bytes);
         else
             snprintf(words[3], TLC_WORDS, "-");
-        tlc_tell_row(telling, &table,
-                     (const char *const[]){
-                         model->arms[i].name,
-                         tlc_words_figure(model->arms[i].cost_us.estimate, words[0]),
-                         tlc_paired_words(
-                             tlc_paired_difference(&model->arms[i], &model->arms[less]), words[1]),
-                         whole(number_of(unfinished_of(model, i), "bytes_in") -
-                                   number_of(unfinished_of(model, less), "bytes_in"),
-                               words[2]),
-                         words[3]});
+        tlc_tell_row(
+            telling, &table,
+            (const char *const[]){
+                model->arms[i].name, tlc_words_figure(model->arms[i].cost_us.estimate, words[0]),
+                tlc_paired_words(tlc_paired_difference(&model->arms[i], &model->arms[less]),
+                                 words[1]),
+                whole(number_of(unfinished_of(model, i), "bytes_in") -
+                          number_of(unfinished_of(model, less), "bytes_in"),
+                      words[2]),
+                words[3]});
     }
     bool any = table.row_count > 0;
-    tlc_tell_section(telling, "the ML-KEM part of a hello",
-                     "Derived: the arm less the one with the curve alone and all else equal, paired "
-                     "by block. The whole hello is measured. The part holds the encapsulation, the "
-                     "parsing of the key and the bytes and framing of a larger hello and flight.",
-                     &table);
+    tlc_tell_section(
+        telling, "the ML-KEM part of a hello",
+        "Derived: the arm less the one with the curve alone and all else equal, paired "
+        "by block. The whole hello is measured. The part holds the encapsulation, the "
+        "parsing of the key and the bytes and framing of a larger hello and flight.",
+        &table);
     if (any && published)
         tell_published(telling, published);
 }

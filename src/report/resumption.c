@@ -182,12 +182,13 @@ static void tell_parts(struct tlc_telling *telling, const struct tlc_report_mode
     tlc_table_init(&table, columns, sizeof columns / sizeof *columns);
     for (size_t from = 0; next_triple(model, &from, &triple);) {
         char cost[TLC_WORDS], signature[TLC_WORDS], exchange[TLC_WORDS], rest[TLC_WORDS];
-        tlc_tell_row(telling, &table,
-                     (const char *const[]){
-                         triple.full->name, tlc_words_figure(triple.full->cost_us.estimate, cost),
-                         tlc_paired_words(tlc_paired_difference(triple.full, triple.dhe_ke), signature),
-                         tlc_paired_words(tlc_paired_difference(triple.dhe_ke, triple.ke), exchange),
-                         tlc_words_figure(triple.ke->cost_us.estimate, rest)});
+        tlc_tell_row(
+            telling, &table,
+            (const char *const[]){
+                triple.full->name, tlc_words_figure(triple.full->cost_us.estimate, cost),
+                tlc_paired_words(tlc_paired_difference(triple.full, triple.dhe_ke), signature),
+                tlc_paired_words(tlc_paired_difference(triple.dhe_ke, triple.ke), exchange),
+                tlc_words_figure(triple.ke->cost_us.estimate, rest)});
     }
     if (!table.row_count) {
         tlc_table_free(&table);

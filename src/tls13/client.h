@@ -29,7 +29,6 @@ static inline bool tlc_share_is_invalid(enum tlc_share share)
     return share == TLC_SHARE_UNREDUCED || share == TLC_SHARE_LOW_ORDER;
 }
 
-
 enum tlc_tls13_stop { // where a handshake ends on purpose
     TLC_STOP_COMPLETE,
     TLC_STOP_AFTER_CLIENT_HELLO, // at the ServerHello, of which the client computes nothing

@@ -149,8 +149,8 @@ static enum tlc_status take_rest(struct tlc_tls13_config *config,
     if (options->psk_modes > 3)
         return tlc_fail(error, TLC_USAGE,
                         "lean client: psk modes: only bits 0 and 1 have a meaning");
-    if (tlc_share_is_invalid(options->share) && (options->stop == TLC_STOP_COMPLETE ||
-                                                 options->stop == TLC_STOP_AFTER_SERVER_FLIGHT))
+    if (tlc_share_is_invalid(options->share) &&
+        (options->stop == TLC_STOP_COMPLETE || options->stop == TLC_STOP_AFTER_SERVER_FLIGHT))
         return tlc_fail(error, TLC_USAGE,
                         "lean client: share: one that servers refuse ends at their answer; stop "
                         "after-client-hello");

@@ -174,11 +174,9 @@ static bool compute_secret(struct tlc_tls13_client *client, const struct tlc_ser
 static bool stops_at(struct tlc_tls13_client *client, const struct tlc_server_hello *hello)
 {
     enum tlc_tls13_stop stop = client->config->stop;
-    if (stop != TLC_STOP_AFTER_HELLO_RETRY &&
-        (stop != TLC_STOP_AFTER_CLIENT_HELLO || hello->retry))
+    if (stop != TLC_STOP_AFTER_HELLO_RETRY && (stop != TLC_STOP_AFTER_CLIENT_HELLO || hello->retry))
         return false;
-    client->evidence.hello_retry_request =
-        client->evidence.hello_retry_request || hello->retry;
+    client->evidence.hello_retry_request = client->evidence.hello_retry_request || hello->retry;
     client->now.state = TLC_TLS13_STOPPED;
     return true;
 }
