@@ -26,6 +26,10 @@ static const struct {
     [TLC_CHECK_PROVIDER] =
         {"provider", "Name a provider that serves the arm's groups, certificate or cipher, and see "
                      "that its module is the one meant."},
+    [TLC_CHECK_TRACE] =
+        {"trace",
+         "See that the server's library is OpenSSL 3.0 or later and reads the configuration "
+         "that OPENSSL_CONF names."},
     [TLC_CHECK_ERRORS] =
         {"errors", "Look at the kinds of errors in the result; lower the concurrency if they are "
                    "timeouts or refused connections."},
@@ -173,6 +177,24 @@ static void check_provider(const struct tlc_sample_facts *facts,
              facts->provider, facts->provider_work, facts->handshakes, asked);
 }
 
+// No handshake is without a key derivation, whatever is resumed.
+static void check_trace(const struct tlc_sample_facts *facts, const struct tlc_check_limits *limits,
+                        struct tlc_check_outcome *outcome)
+{
+    (void)limits;
+    if (!facts->trace)
+        return;
+    uint64_t work = facts->trace_work, asked = facts->handshakes;
+    apply(outcome, (double)(work < asked ? asked - work : facts->trace_lost), 0);
+    if (work < asked)
+        fail(outcome,
+             "the tracing provider saw %" PRIu64 " key derivations in %" PRIu64
+             " handshakes, asked at least one each",
+             work, asked);
+    else if (facts->trace_lost)
+        fail(outcome, "%" PRIu64 " calls could not be timed, asked 0", facts->trace_lost);
+}
+
 static void check_errors(const struct tlc_sample_facts *facts,
                          const struct tlc_check_limits *limits, struct tlc_check_outcome *outcome)
 {
@@ -313,6 +335,7 @@ static check_function *const sample_checks[] = {
     [TLC_CHECK_CERTIFICATE] = check_certificate,
     [TLC_CHECK_RESUMPTION] = check_resumption,
     [TLC_CHECK_PROVIDER] = check_provider,
+    [TLC_CHECK_TRACE] = check_trace,
     [TLC_CHECK_ERRORS] = check_errors,
     [TLC_CHECK_LISTEN_OVERFLOW] = check_listen_overflow,
     [TLC_CHECK_COUNTS] = check_counts,

@@ -31,6 +31,10 @@ struct tlc_sample_facts {
     // crypto provider
     const char *provider;   // asked for; NULL: none
     uint64_t provider_work; // handshakes it can have worked in at most, by its count or the stack's
+    const char *trace;      // mode in which the server was to be traced; NULL: it was not
+    uint64_t
+        trace_work; // key derivations that the tracing provider counted, one or more a handshake
+    uint64_t trace_lost; // calls that it could not time
     // kernel
     uint64_t listen_overflows, listen_drops; // increase during the sample
     double steal;
@@ -49,15 +53,16 @@ struct tlc_check_limits {
 };
 
 // Names, in the order of evaluation: "server-alive", "negotiated", "certificate", "resumption",
-// "provider", "errors", "listen-overflow", "counts", "generator-headroom", "generator-limited",
-// "server-saturated", "steal", "accounting", "operation"; over the campaign: "control-drift",
-// "negative-control".
+// "provider", "trace", "errors", "listen-overflow", "counts", "generator-headroom",
+// "generator-limited", "server-saturated", "steal", "accounting", "operation"; over the campaign:
+// "control-drift", "negative-control".
 enum tlc_check {
     TLC_CHECK_SERVER_ALIVE,
     TLC_CHECK_NEGOTIATED,
     TLC_CHECK_CERTIFICATE,
     TLC_CHECK_RESUMPTION,
     TLC_CHECK_PROVIDER,
+    TLC_CHECK_TRACE,
     TLC_CHECK_ERRORS,
     TLC_CHECK_LISTEN_OVERFLOW,
     TLC_CHECK_COUNTS,

@@ -65,6 +65,8 @@ struct tlc_arm {
     unsigned optional;    // 1: left out, with the reason, where this machine cannot run it
     unsigned names;       // server names, each with a certificate of its own; 0: one for all
     char *visits;         // how clients choose among them: "uniform", "zipf"
+    char *trace;          // of the server's cryptography: "none", "tag", "timed" (docs/trace.md)
+    char *burn_in;        // where burn_us is burnt: "state-machine", "signature", "key-generation"
 };
 
 enum { TLC_BUCKET_US = 100000, TLC_EVENT_SLICE_US = 4 * TLC_BUCKET_US };

@@ -19,6 +19,8 @@ static const char *const events[] = {
     "rotate-trap", "reload", NULL};
 static const char *const sides[] = {"server", "client", "both", "flight", NULL};
 static const char *const visits[] = {"uniform", "zipf", NULL};
+static const char *const traces[] = {"none", "tag", "timed", NULL};
+static const char *const burn_places[] = {"state-machine", "signature", "key-generation", NULL};
 static const char *const authorities[] = {"rsa-2048", "leaf", NULL};
 
 #define AT(structure, field) #field, offsetof(struct structure, field)
@@ -97,6 +99,8 @@ const struct tlc_setting tlc_arm_settings[TLC_ARM_KEY_COUNT] = {
     SWITCH(tlc_arm, optional),
     COUNT(tlc_arm, names, "0", 0, 20000),
     TEXT(visits, tlc_read_word, "uniform", visits, NULL),
+    TEXT(trace, tlc_read_word, "none", traces, NULL),
+    TEXT(burn_in, tlc_read_word, "state-machine", burn_places, NULL),
 };
 
 const struct tlc_setting tlc_schedule_settings[TLC_SCHEDULE_KEY_COUNT] = {

@@ -51,7 +51,9 @@
     X(ALLOCATIONS, "allocations")                                                                  \
     X(OPTIONAL, "optional")                                                                        \
     X(NAMES, "names")                                                                              \
-    X(VISITS, "visits")
+    X(VISITS, "visits")                                                                            \
+    X(TRACE, "trace")                                                                              \
+    X(BURN_IN, "burn_in")
 #define TLC_SCHEDULE_KEYS(X)                                                                       \
     X(BLOCKS, "blocks")                                                                            \
     X(ROUNDS, "rounds")                                                                            \

@@ -17,6 +17,7 @@
 #include "report/resumption.h"
 #include "report/sides.h"
 #include "report/sizes.h"
+#include "report/trace.h"
 #include "report/variation.h"
 #include "report/words.h"
 
@@ -265,6 +266,7 @@ enum tlc_status tlc_sections_write(const struct tlc_report_model *model,
     writer.whole = tlc_sides_write(model, emitter) && writer.whole;
     writer.whole = tlc_curves_write(model, emitter) && writer.whole;
     writer.whole = tlc_evidence_write(model, emitter) && writer.whole;
+    writer.whole = tlc_trace_write(model, emitter) && writer.whole;
     writer.whole = tlc_sizes_write(model, emitter) && writer.whole;
     writer.whole = tlc_variation_write(model, emitter) && writer.whole;
     writer.whole = tlc_facts_write(model, emitter) && writer.whole;

@@ -5,6 +5,7 @@
 #include "measure/proc.h"
 #include "workload/buckets.h"
 #include "workload/network_state.h"
+#include "workload/network_trace.h"
 
 enum { SETTLE_MS = 2000, EXTERNAL_SETTLE_MS = 200, LONGEST_MS = 600000 };
 
@@ -95,9 +96,15 @@ static enum tlc_status wake_seat(struct seat *seat, struct tlc_error *error)
     struct instance *instance = seat->instance;
     const struct tlc_arm *arm = seat->state->arm;
     struct tlc_error why;
+    unsigned component = tlc_network_burn_component(arm);
+    unsigned burn_us = component == TLC_NO_COMPONENT ? arm->burn_us : 0;
     if (!instance->dead && !seat->state->external &&
-        tlc_arm_server_burn(&instance->server, arm->burn_us, &why) != TLC_OK)
+        tlc_arm_server_burn(&instance->server, burn_us, &why) != TLC_OK)
         instance->dead = true;
+    if (instance->trace) {
+        tlc_trace_burn(instance->trace, component, arm->burn_us);
+        tlc_trace_mark(instance->trace);
+    }
     if (instance->dead)
         return tlc_fail(error, TLC_REFUSED, "arm '%s': its server has ended", arm->name);
     seat->served = total_of(instance->counters, "handshakes");
@@ -172,8 +179,14 @@ static void fill_seats(const struct tlc_workload *workload, struct seat *seats, 
         state->client_certificates +=
             total_of(counters, "client_certificates") - seat->client_certificates;
         state->provider_work += tlc_arm_provider_work(counters) - seat->provider_work;
-        fill_slice(&seat->counters, seat->cost_us,
-                   (double)(total_of(counters, "burnt_ns") - seat->burnt_ns) / 1000, &slices[i]);
+        uint64_t burnt_ns = total_of(counters, "burnt_ns") - seat->burnt_ns;
+        if (seat->instance->trace && state->trace) {
+            burnt_ns -= tlc_trace_burnt_ns(state->trace);
+            tlc_trace_sums_add(state->trace, seat->instance->trace);
+            burnt_ns += tlc_trace_burnt_ns(state->trace);
+            state->traced += seat->counters.handshakes;
+        }
+        fill_slice(&seat->counters, seat->cost_us, (double)burnt_ns / 1000, &slices[i]);
     }
 }
 
@@ -325,6 +338,9 @@ enum tlc_status tlc_network_warm_up(struct tlc_workload *workload, size_t arm,
         status = run_seats(workload, &seat, 1, duration_us, 0, NULL, &slice, error);
     tlc_slice_clear(&slice);
     state->sums = (struct tlc_sums){0};
+    if (state->trace)
+        tlc_trace_sums_clear(state->trace);
+    state->traced = 0;
     state->server_handshakes = state->client_certificates = state->provider_work = 0;
     return status;
 }
