@@ -22,6 +22,7 @@ struct options {
     uint16_t groups[CODES], ciphers[CODES], signatures[CODES];
     struct tlc_server_options server;
     struct tlc_served *certificates_served;
+    struct tlc_serve_trace trace;
     bool json, count_allocations;
     struct tlc_error error;
 };
@@ -56,6 +57,9 @@ enum {
     KEY_PROVIDER,
     KEY_COUNT_ALLOCATIONS,
     KEY_BURN_US,
+    KEY_BURN_IN,
+    KEY_TRACE,
+    KEY_TRACE_FILE,
     KEY_FAULT,
     KEY_CONTROL,
     KEY_JSON
@@ -112,6 +116,11 @@ static const struct argp_option argp_options[] = {
     {"count-allocations", KEY_COUNT_ALLOCATIONS, NULL, 0,
      "Count the memory allocations of the workers", 4},
     {"burn-us", KEY_BURN_US, "N", 0, "Burn N microseconds of CPU in each handshake", 4},
+    {"burn-in", KEY_BURN_IN, "PLACE", 0,
+     "Burn them in the state-machine (default), the signature or the key-generation", 4},
+    {"trace", KEY_TRACE, "MODE", 0,
+     "OpenSSL: load the tracing provider; 'tag' names what works, 'timed' times it", 4},
+    {"trace-file", KEY_TRACE_FILE, "FILE", 0, "Share the trace through this file", 4},
     {"fault", KEY_FAULT, "FAULT", 0,
      "Misbehave: reset-1-in=N, stall-1-in=N or die-after=N (may be repeated)", 4},
     {"mistake", KEY_MISTAKE, "MISTAKE", 0,
@@ -242,6 +251,10 @@ static enum tlc_status parse_value(int key, const char *argument, struct options
                               &options->asked.numbered, error);
     case KEY_BURN_US:
         return parse_unsigned("--burn-us", argument, 0, TLC_BURN_MAX_US, &server->burn_us, error);
+    case KEY_BURN_IN:
+        return tlc_serve_burn_in(argument, &options->trace, error);
+    case KEY_TRACE:
+        return tlc_serve_trace_mode(argument, &options->trace, error);
     case KEY_FAULT:
         return tlc_server_fault_parse(argument, &server->faults, error);
     default:
@@ -265,6 +278,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         {KEY_TICKET_KEYS, &options->server.ticket_keys_file},
         {KEY_LIBRARY_OPTIONS, &options->server.stack.library_options},
         {KEY_PROVIDER, &options->server.stack.provider},
+        {KEY_TRACE_FILE, &options->trace.file},
     };
     if (key < KEY_LISTEN || key > KEY_JSON)
         return ARGP_ERR_UNKNOWN;
@@ -295,6 +309,7 @@ static const char documentation[] =
     "  tlscost serve --http --listen '[::1]:8443'\n"
     "  curl -k 'https://[::1]:8443/'      from another terminal\n"
     "  tlscost serve --provider 'tlscost-x25519?variant=fixed-base'\n"
+    "  tlscost serve --trace timed --trace-file FILE\n"
     "  tlscost serve --tickets 1 --ticket-keys keys      (SIGHUP: read keys again)\n\n"
     "Only loopback addresses are used unless another one is written in --listen.";
 
@@ -344,7 +359,9 @@ static enum tlc_status serve(struct options *options, struct tlc_served *served,
 {
     struct tlc_stack_config *config = &options->server.stack;
     struct tlc_error *error = &options->error;
-    enum tlc_status status = tlc_stack_load(options->stack, &options->server.plugin, error);
+    enum tlc_status status = tlc_serve_trace(&options->trace, &options->server, error);
+    if (status == TLC_OK)
+        status = tlc_stack_load(options->stack, &options->server.plugin, error);
     if (status == TLC_OK)
         status = choose_protocols(options, served, config, error);
     if (status == TLC_OK)
@@ -383,6 +400,7 @@ int tlc_cmd_serve(int argc, char **argv)
     options.certificates_served = &served;
     json_t *counters = NULL;
     enum tlc_status status = serve(&options, &served, &counters);
+    tlc_serve_trace_end(&options.trace, counters);
     if (counters)
         tlc_print_json(counters);
     json_decref(counters);

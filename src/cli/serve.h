@@ -4,6 +4,7 @@
 #define TLC_CLI_SERVE_H
 
 #include "certs/certs.h"
+#include "measure/trace.h"
 #include "server/server.h"
 
 enum { TLC_SERVED_CERTIFICATES = 32, TLC_SERVED_PROTOCOLS = 8 };
@@ -46,5 +47,22 @@ enum tlc_status tlc_serve_ticket_lifetime(const char *text, uint32_t *seconds,
 // --mistake abrupt|no-previous|trap|key-per-worker
 enum tlc_status tlc_serve_mistake(const char *text, struct tlc_server_options *server,
                                   struct tlc_error *error) TLC_CHECKED;
+
+// --trace, --trace-file, --burn-in
+struct tlc_serve_trace {
+    const char *mode, *file; // NULL: not asked for
+    const char *burn_in;     // component of the tracing provider; NULL: the server burns itself
+    char provider[1100];     // as a stack is told to load it
+    struct tlc_trace *opened;
+};
+enum tlc_status tlc_serve_trace_mode(const char *text, struct tlc_serve_trace *trace,
+                                     struct tlc_error *error) TLC_CHECKED;
+enum tlc_status tlc_serve_burn_in(const char *text, struct tlc_serve_trace *trace,
+                                  struct tlc_error *error) TLC_CHECKED;
+// Has the server's library load the tracing provider, when one of them was asked for.
+enum tlc_status tlc_serve_trace(struct tlc_serve_trace *trace, struct tlc_server_options *server,
+                                struct tlc_error *error) TLC_CHECKED;
+// Adds the figures to the counters, when there is a file of them, and closes it.
+void tlc_serve_trace_end(struct tlc_serve_trace *trace, json_t *counters);
 
 #endif

@@ -31,6 +31,10 @@ static const struct {
         {"cpu-mask",
          "Write the mask as the library's page on OPENSSL_ia32cap describes it, for the "
          "vector that holds the bits."},
+    [TLC_CHECK_TRACE] =
+        {"trace",
+         "See that the server's library is OpenSSL 3.0 or later and reads the configuration "
+         "that OPENSSL_CONF names."},
     [TLC_CHECK_ERRORS] =
         {"errors", "Look at the kinds of errors in the result; lower the concurrency if they are "
                    "timeouts or refused connections."},
@@ -192,6 +196,24 @@ static void check_cpu_mask(const struct tlc_sample_facts *facts,
         fail(outcome, "%s", why);
 }
 
+// No handshake is without a key derivation, whatever is resumed.
+static void check_trace(const struct tlc_sample_facts *facts, const struct tlc_check_limits *limits,
+                        struct tlc_check_outcome *outcome)
+{
+    (void)limits;
+    if (!facts->trace)
+        return;
+    uint64_t work = facts->trace_work, asked = facts->handshakes;
+    apply(outcome, (double)(work < asked ? asked - work : facts->trace_lost), 0);
+    if (work < asked)
+        fail(outcome,
+             "the tracing provider saw %" PRIu64 " key derivations in %" PRIu64
+             " handshakes, asked at least one each",
+             work, asked);
+    else if (facts->trace_lost)
+        fail(outcome, "%" PRIu64 " calls could not be timed, asked 0", facts->trace_lost);
+}
+
 static void check_errors(const struct tlc_sample_facts *facts,
                          const struct tlc_check_limits *limits, struct tlc_check_outcome *outcome)
 {
@@ -339,6 +361,7 @@ static check_function *const sample_checks[] = {
     [TLC_CHECK_RESUMPTION] = check_resumption,
     [TLC_CHECK_PROVIDER] = check_provider,
     [TLC_CHECK_CPU_MASK] = check_cpu_mask,
+    [TLC_CHECK_TRACE] = check_trace,
     [TLC_CHECK_ERRORS] = check_errors,
     [TLC_CHECK_LISTEN_OVERFLOW] = check_listen_overflow,
     [TLC_CHECK_COUNTS] = check_counts,

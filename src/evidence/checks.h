@@ -37,6 +37,10 @@ struct tlc_sample_facts {
     const char
         *cpu_mask; // what it must be without; NULL: nothing, or the server is not ours to ask
     const char *processor; // as the server's library sees it; NULL: not told
+    const char *trace;      // mode in which the server was to be traced; NULL: it was not
+    uint64_t
+        trace_work; // key derivations that the tracing provider counted, one or more a handshake
+    uint64_t trace_lost; // calls that it could not time
     // kernel
     uint64_t listen_overflows, listen_drops; // increase during the sample
     double steal;
@@ -55,7 +59,7 @@ struct tlc_check_limits {
 };
 
 // Names, in the order of evaluation: "server-alive", "negotiated", "certificate", "resumption",
-// "provider", "cpu-mask", "errors", "listen-overflow", "counts", "generator-headroom",
+// "provider", "cpu-mask", "trace", "errors", "listen-overflow", "counts", "generator-headroom",
 // "generator-limited", "server-saturated", "steal", "accounting", "operation"; over the campaign:
 // "control-drift", "negative-control".
 enum tlc_check {
@@ -65,6 +69,7 @@ enum tlc_check {
     TLC_CHECK_RESUMPTION,
     TLC_CHECK_PROVIDER,
     TLC_CHECK_CPU_MASK,
+    TLC_CHECK_TRACE,
     TLC_CHECK_ERRORS,
     TLC_CHECK_LISTEN_OVERFLOW,
     TLC_CHECK_COUNTS,

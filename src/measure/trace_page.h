@@ -43,7 +43,7 @@ struct tlc_trace_page {
     _Atomic uint64_t lost;                      // calls for which there was no node
     // A known spin: this component's work takes so much longer. Written by whoever measures.
     _Atomic uint32_t burn_component, burn_us;
-    _Atomic uint64_t burnt_ns;
+    _Atomic uint64_t burnt_ns, burns[TLC_COMPONENT_COUNT]; // where it was done, and how often
     struct tlc_trace_node nodes[TLC_TRACE_NODES];
 };
 

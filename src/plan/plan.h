@@ -77,6 +77,8 @@ struct tlc_arm {
     double offered; // the same as a share of the capacity that the warm-up found; 0: not so
     char *cpu_mask; // what OPENSSL_ia32cap takes away in the server's process; NULL: nothing
     unsigned equal; // 1: must not differ from the arm it is divided by ("negative-control")
+    char *trace;          // of the server's cryptography: "none", "tag", "timed" (docs/trace.md)
+    char *burn_in;        // where burn_us is burnt: "state-machine", "signature", "key-generation"
 };
 
 // The most handshakes in a second that a plan may ask for; those that stop early have no other.

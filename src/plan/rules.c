@@ -189,6 +189,21 @@ static bool attribute_elsewhere(const struct tlc_arm *arm)
     return arm->attribute && (!of(arm, "network") || !is(arm->event, "none"));
 }
 
+static bool trace_elsewhere(const struct tlc_arm *arm)
+{
+    return !is(arm->trace, "none") && !of(arm, "network");
+}
+
+static bool trace_and_provider(const struct tlc_arm *arm)
+{
+    return !is(arm->trace, "none") && arm->provider;
+}
+
+static bool burn_without_trace(const struct tlc_arm *arm)
+{
+    return !is(arm->burn_in, "state-machine") && is(arm->trace, "none");
+}
+
 static bool primitive_without_operation(const struct tlc_arm *arm)
 {
     return of(arm, "primitive") && !arm->operation;
@@ -237,6 +252,13 @@ static const struct tlc_rule rules[] = {
      "groups, for example X25519:P-256"},
     {lean_has_no_certificate, "client_auth",
      "engine lean has no client certificate; write engine: full, or client_auth: none"},
+    {trace_elsewhere, "trace",
+     "only servers of the workload network are traced; write workload: network, or trace: none"},
+    {trace_and_provider, "trace",
+     "the tracing provider stands in front of the library's own; write provider: none, or trace: "
+     "none"},
+    {burn_without_trace, "burn_in",
+     "the tracing provider burns there; write trace: tag or timed, or burn_in: state-machine"},
     {client_auth_elsewhere, "client_auth",
      "only the workloads network and memory have clients with a certificate; write workload: "
      "network, or client_auth: none"},
@@ -287,7 +309,7 @@ static bool is_of_server(enum tlc_arm_key key)
         TLC_KEY_ALLOCATIONS, TLC_KEY_OPTIONAL,     TLC_KEY_VISITS,      TLC_KEY_STOP,
         TLC_KEY_SPLIT,       TLC_KEY_PADDING,      TLC_KEY_HOLD,        TLC_KEY_HOLD_FOR,
         TLC_KEY_OWN_PACE,    TLC_KEY_OFFERED,      TLC_KEY_HELLO_RETRY, TLC_KEY_EQUAL,
-        TLC_KEY_ATTRIBUTE};
+        TLC_KEY_ATTRIBUTE,   TLC_KEY_BURN_IN};
     for (size_t i = 0; i < sizeof free_keys / sizeof *free_keys; i++)
         if (key == free_keys[i])
             return false;

@@ -21,6 +21,8 @@ static const char *const sides[] = {"server", "client", "both", "flight", NULL};
 static const char *const visits[] = {"uniform", "zipf", NULL};
 static const char *const stops[] = {"complete", "after-client-hello", "after-server-flight",
                                     "after-hello-retry", NULL};
+static const char *const traces[] = {"none", "tag", "timed", NULL};
+static const char *const burn_places[] = {"state-machine", "signature", "key-generation", NULL};
 static const char *const authorities[] = {"rsa-2048", "leaf", NULL};
 
 #define AT(structure, field) #field, offsetof(struct structure, field)
@@ -109,6 +111,8 @@ const struct tlc_setting tlc_arm_settings[TLC_ARM_KEY_COUNT] = {
     TEXT(cpu_mask, tlc_read_cpu_mask, NULL, NULL, "none"),
     SWITCH(tlc_arm, equal),
     SWITCH(tlc_arm, attribute),
+    TEXT(trace, tlc_read_word, "none", traces, NULL),
+    TEXT(burn_in, tlc_read_word, "state-machine", burn_places, NULL),
 };
 
 const struct tlc_setting tlc_schedule_settings[TLC_SCHEDULE_KEY_COUNT] = {

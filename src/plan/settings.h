@@ -61,7 +61,9 @@
     X(OFFERED, "offered")                                                                          \
     X(CPU_MASK, "cpu_mask")                                                                        \
     X(EQUAL, "equal")                                                                              \
-    X(ATTRIBUTE, "attribute")
+    X(ATTRIBUTE, "attribute")                                                                      \
+    X(TRACE, "trace")                                                                              \
+    X(BURN_IN, "burn_in")
 #define TLC_SCHEDULE_KEYS(X)                                                                       \
     X(BLOCKS, "blocks")                                                                            \
     X(ROUNDS, "rounds")                                                                            \

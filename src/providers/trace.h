@@ -27,8 +27,9 @@ typedef trace_word trace_frame(trace_word, trace_word, trace_word, trace_word, t
 // What a function of a dispatch table is (trace_functions.c).
 struct trace_kind {
     enum tlc_component component;
-    bool whole;          // it does the work of its component
-    bool asks_size;      // unless its second argument is NULL: then it is asked for a size
+    bool whole;     // it does the work of its component
+    bool asks_size; // unless its second argument is NULL: then it is asked for a size
+    enum { TRACE_NO_GENERATION, TRACE_BEGINS, TRACE_GENERATES } generation;
     unsigned parameters; // position of parameters that name a provider, counted from 1; 0: none
 };
 

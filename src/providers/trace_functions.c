@@ -22,9 +22,9 @@ bool trace_wraps(int operation)
     }
 }
 
-#define PART(name)  ((struct trace_kind){TLC_COMPONENT_##name, false, false, 0})
-#define WHOLE(name) ((struct trace_kind){TLC_COMPONENT_##name, true, false, 0})
-#define FILLS(name) ((struct trace_kind){TLC_COMPONENT_##name, true, true, 0})
+#define PART(name)  ((struct trace_kind){TLC_COMPONENT_##name, false, false, TRACE_NO_GENERATION, 0})
+#define WHOLE(name) ((struct trace_kind){TLC_COMPONENT_##name, true, false, TRACE_NO_GENERATION, 0})
+#define FILLS(name) ((struct trace_kind){TLC_COMPONENT_##name, true, true, TRACE_NO_GENERATION, 0})
 
 static struct trace_kind of_symmetric(int operation, int function)
 {
@@ -58,15 +58,20 @@ static struct trace_kind of_random(int function)
 
 static struct trace_kind of_key(int function)
 {
+    struct trace_kind kind = PART(KEY_GENERATION);
     switch (function) {
     case OSSL_FUNC_KEYMGMT_GEN:
-        return WHOLE(KEY_GENERATION);
+        kind.whole = true;
+        kind.generation = TRACE_GENERATES;
+        return kind;
     case OSSL_FUNC_KEYMGMT_GEN_INIT:
+        kind.generation = TRACE_BEGINS;
+        return kind;
     case OSSL_FUNC_KEYMGMT_GEN_SET_TEMPLATE:
     case OSSL_FUNC_KEYMGMT_GEN_SET_PARAMS:
     case OSSL_FUNC_KEYMGMT_GEN_SETTABLE_PARAMS:
     case OSSL_FUNC_KEYMGMT_GEN_CLEANUP:
-        return PART(KEY_GENERATION);
+        return kind;
     case OSSL_FUNC_KEYMGMT_IMPORT:
     case OSSL_FUNC_KEYMGMT_SET_PARAMS:
         return WHOLE(IMPORT_KEY);

@@ -21,6 +21,7 @@
 #include "report/sides.h"
 #include "report/sizes.h"
 #include "report/spread.h"
+#include "report/trace.h"
 #include "report/variation.h"
 #include "report/words.h"
 
@@ -272,6 +273,7 @@ enum tlc_status tlc_sections_write(const struct tlc_report_model *model,
     writer.whole = tlc_sides_write(model, emitter) && writer.whole;
     writer.whole = tlc_curves_write(model, emitter) && writer.whole;
     writer.whole = tlc_evidence_write(model, emitter) && writer.whole;
+    writer.whole = tlc_trace_write(model, emitter) && writer.whole;
     writer.whole = tlc_sizes_write(model, emitter) && writer.whole;
     writer.whole = tlc_spread_write(model, emitter) && writer.whole;
     writer.whole = tlc_variation_write(model, emitter) && writer.whole;

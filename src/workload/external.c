@@ -15,6 +15,7 @@
 #include "measure/clock.h"
 #include "measure/proc.h"
 #include "workload/network_server.h"
+#include "workload/network_trace.h"
 
 enum {
     RECIPE_MS = 30 * 60 * 1000,
@@ -57,6 +58,15 @@ static enum tlc_status check_groups(const struct tlc_arm *arm, const struct tlc_
     return TLC_OK;
 }
 
+// Its description says how it takes a configuration of OpenSSL.
+static bool reads_configuration(const struct tlc_server *server)
+{
+    for (unsigned i = 0; i < server->environment_count; i++)
+        if (strstr(server->environment[i].value, "{openssl_conf}"))
+            return true;
+    return false;
+}
+
 enum tlc_status tlc_external_check(const struct tlc_arm *arm, struct tlc_error *error)
 {
     struct tlc_server *server;
@@ -74,7 +84,9 @@ enum tlc_status tlc_external_check(const struct tlc_arm *arm, struct tlc_error *
         status = check_groups(arm, server, error);
     if (status == TLC_OK && strcmp(arm->network, "loopback") != 0)
         status = refuse(arm, server, "network but loopback", error);
-    if (status == TLC_OK && arm->burn_us)
+    if (status == TLC_OK && strcmp(arm->trace, "none") != 0 && !reads_configuration(server))
+        status = refuse(arm, server, "trace (no OPENSSL_CONF in its environment)", error);
+    if (status == TLC_OK && arm->burn_us && !strcmp(arm->burn_in, "state-machine"))
         status = refuse(arm, server, "burn", error);
     tlc_server_free(server);
     return status;
@@ -86,7 +98,8 @@ struct values {
     const struct tlc_arm *arm;
     const struct tlc_external *external;
     const char *certificates, *work, *address;
-    char text[2048]; // of the value made last
+    const char *openssl_conf; // NULL: none of ours
+    char text[2048];          // of the value made last
 };
 
 static const char *groups_of(struct values *values)
@@ -125,6 +138,8 @@ static const char *of_description(const char *name, struct values *values)
         return values->external->build;
     if (!strcmp(name, "folder"))
         return values->external->server->folder;
+    if (!strcmp(name, "openssl_conf"))
+        return values->openssl_conf ? values->openssl_conf : "/dev/null";
     if (!strcmp(name, "peers")) {
         snprintf(values->text, sizeof values->text, "%s/..", values->external->server->folder);
         return values->text;
@@ -508,11 +523,17 @@ enum tlc_status tlc_external_start(const struct tlc_external_run *run, struct tl
                             .work = run->work,
                             .address = address};
     struct line line;
+    char configuration[PATH_MAX];
     *command = NULL;
     process->pid = 0;
     process->control = -1;
     tlc_directory_remove(run->work);
     enum tlc_status status = tlc_directory_make(run->work, error);
+    if (status == TLC_OK && run->trace_file) {
+        snprintf(configuration, sizeof configuration, "%s/openssl.cnf", run->work);
+        status = tlc_trace_configuration(run->arm, run->trace_file, configuration, error);
+        values.openssl_conf = configuration;
+    }
     if (status == TLC_OK)
         status = free_address(address, capacity, error);
     if (status == TLC_OK)

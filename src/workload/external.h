@@ -34,6 +34,7 @@ struct tlc_external_run {
     const char *certificates; // folder of the arm's test certificates
     const char *work;         // folder of this instance, which is made
     const char *log;
+    const char *trace_file; // for the arm's trace; NULL: none
     const cpu_set_t *cpus;
     const char *const *environment; // more "NAME=value" than the description has; NULL: none
 };

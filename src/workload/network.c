@@ -18,6 +18,7 @@
 #include "workload/network_held.h"
 #include "workload/network_state.h"
 #include "workload/network_target.h"
+#include "workload/network_trace.h"
 
 // Makes the certificates of all arms before anything is measured.
 static enum tlc_status make_certificates(struct tlc_workload *workload, struct tlc_error *error)
@@ -294,7 +295,9 @@ static void leave_instance(struct instance *instance)
         return;
     tlc_arm_server_stop(&instance->server);
     tlc_tree_close(instance->tree);
+    tlc_trace_close(instance->trace);
     instance->tree = NULL;
+    instance->trace = NULL;
     json_decref(instance->counters);
     json_decref(instance->command);
     instance->counters = instance->command = NULL;
@@ -333,7 +336,8 @@ static void network_release(struct tlc_workload *workload, size_t arm)
 }
 
 static enum tlc_status start_external(struct tlc_workload *workload, struct network_arm *state,
-                                      size_t host, const char *log, struct tlc_error *error)
+                                      size_t host, const char *log, const char *trace_file,
+                                      struct tlc_error *error)
 {
     char work[600];
     struct instance *instance = state->instance;
@@ -343,6 +347,7 @@ static enum tlc_status start_external(struct tlc_workload *workload, struct netw
                                          .certificates = workload->arms[host].certificates,
                                          .work = work,
                                          .log = log,
+                                         .trace_file = instance->trace ? trace_file : NULL,
                                          .cpus = &workload->setup->server_cpus};
     return tlc_external_start(&run, &instance->server.process, instance->server.address,
                               sizeof instance->server.address, &instance->command, error);
@@ -352,7 +357,7 @@ static enum tlc_status start_external(struct tlc_workload *workload, struct netw
 static enum tlc_status join_instance(struct tlc_workload *workload, struct network_arm *state,
                                      struct instance *instance, struct tlc_error *error)
 {
-    char log[600];
+    char log[600], trace_file[600];
     size_t host = 0;
     if (instance->users++)
         return TLC_OK;
@@ -361,16 +366,20 @@ static enum tlc_status join_instance(struct tlc_workload *workload, struct netwo
     snprintf(log, sizeof log, "%s/server-%zu.log", workload->setup->work_directory, host);
     instance->answered = 0;
     instance->dead = false;
+    enum tlc_status status = tlc_network_trace_open(workload, host, trace_file, error);
+    if (status != TLC_OK)
+        return status;
     if (state->external)
-        return start_external(workload, state, host, log, error);
+        return start_external(workload, state, host, log, trace_file, error);
     const struct tlc_veth *veth = workload->paths[network_of(instance->arm)].veth;
     struct tlc_arm_place place = {
         .cpus = &workload->setup->server_cpus,
         .namespaces = veth ? veth->namespaces[TLC_VETH_OF_SERVER] : NULL,
         .listen = veth ? TLC_VETH_SERVER ":0" : "127.0.0.1:0",
+        .trace_file = instance->trace ? trace_file : NULL,
     };
-    enum tlc_status status = tlc_arm_server_start(instance->arm, workload->arms[host].certificates,
-                                                  &place, log, &instance->server, error);
+    status = tlc_arm_server_start(instance->arm, workload->arms[host].certificates, &place, log,
+                                  &instance->server, error);
     if (status == TLC_OK)
         instance->tree = tlc_tree_open(instance->server.process.pid);
     return status;
@@ -455,6 +464,7 @@ static enum tlc_status network_stay(struct tlc_workload *workload, size_t arm,
         json_object_set(stay->detail, "half_open", state->half_open);
     if (state->capacity > 0)
         json_object_set_new(stay->detail, "capacity", json_real(state->capacity));
+    tlc_network_trace_stay(state, stay);
     if (state->external)
         json_object_set_new(stay->detail, "server",
                             json_pack("{s:s, s:s, s:s, s:O?}", "name",
@@ -477,6 +487,8 @@ static void network_close(struct tlc_workload *workload)
         json_decref(workload->arms[i].allocations);
     for (size_t i = 0; workload->arms && i < workload->arm_count; i++)
         json_decref(workload->arms[i].half_open);
+    for (size_t i = 0; workload->arms && i < workload->arm_count; i++)
+        tlc_trace_sums_free(workload->arms[i].trace);
     for (int i = 0; i < NETWORKS; i++) {
         for (int k = 0; k < SEATS; k++)
             tlc_arm_generator_stop(&workload->paths[i].generators[k]);

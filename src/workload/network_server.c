@@ -44,12 +44,22 @@ static void add_words(struct arguments *to, const char *words)
         to->list[to->count++] = word;
 }
 
-static void serve_arguments(const struct tlc_arm *arm, const char *certificates, const char *listen,
-                            const char *ticket_keys, struct arguments *to)
+static void add_trace(const struct tlc_arm *arm, const char *file, struct arguments *to)
+{
+    if (!strcmp(arm->trace, "none"))
+        return;
+    add(to, "--trace", arm->trace);
+    if (file)
+        add(to, "--trace-file", file);
+}
+
+static void serve_arguments(const struct tlc_arm *arm, const char *certificates,
+                            const struct tlc_arm_place *place, const char *ticket_keys,
+                            struct arguments *to)
 {
     add(to, tlc_program_path(), "serve");
     add(to, "--control", NULL);
-    add(to, "--listen", listen);
+    add(to, "--listen", place->listen);
     add(to, "--certs", certificates);
     add(to, "--cert", arm->certificate);
     add(to, "--stack", arm->stack);
@@ -78,10 +88,11 @@ static void serve_arguments(const struct tlc_arm *arm, const char *certificates,
         add(to, "--client-auth", "require");
     if (arm->names)
         add_number(to, "--names", (long)arm->names);
-    if (arm->burn_us)
+    if (arm->burn_us && !strcmp(arm->burn_in, "state-machine"))
         add_number(to, "--burn-us", (long)arm->burn_us);
     if (arm->provider)
         add(to, "--provider", arm->provider);
+    add_trace(arm, place->trace_file, to);
     add_words(to, arm->serve_options);
     to->list[to->count] = NULL;
 }
@@ -123,7 +134,7 @@ enum tlc_status tlc_arm_server_start(const struct tlc_arm *arm, const char *cert
     server->ticket_keys[0] = '\0';
     if (!strcmp(arm->event, "reload"))
         snprintf(server->ticket_keys, sizeof server->ticket_keys, "%s.keys", log);
-    serve_arguments(arm, certificates, place->listen, server->ticket_keys, &arguments);
+    serve_arguments(arm, certificates, place, server->ticket_keys, &arguments);
     struct tlc_process_options options = {.arguments = arguments.list,
                                           .cpus = place->cpus,
                                           .namespaces = place->namespaces,

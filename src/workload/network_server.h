@@ -20,7 +20,8 @@ struct tlc_arm_server {
 struct tlc_arm_place {
     const cpu_set_t *cpus;
     const int *namespaces;
-    const char *listen; // "127.0.0.1:0"
+    const char *listen;     // "127.0.0.1:0"
+    const char *trace_file; // that a traced server shares; NULL: none
 };
 
 // Starts `tlscost serve` for the arm and waits until it listens. `log` takes what it prints.

@@ -5,6 +5,7 @@
 #include "measure/proc.h"
 #include "workload/buckets.h"
 #include "workload/network_state.h"
+#include "workload/network_trace.h"
 
 enum {
     BATCH = 32,
@@ -136,9 +137,15 @@ static enum tlc_status wake_seat(struct seat *seat, struct tlc_error *error)
     struct instance *instance = seat->instance;
     const struct tlc_arm *arm = seat->state->arm;
     struct tlc_error why;
+    unsigned component = tlc_network_burn_component(arm);
+    unsigned burn_us = component == TLC_NO_COMPONENT ? arm->burn_us : 0;
     if (!instance->dead && !seat->state->external &&
-        tlc_arm_server_burn(&instance->server, arm->burn_us, &why) != TLC_OK)
+        tlc_arm_server_burn(&instance->server, burn_us, &why) != TLC_OK)
         instance->dead = true;
+    if (instance->trace) {
+        tlc_trace_burn(instance->trace, component, arm->burn_us);
+        tlc_trace_mark(instance->trace);
+    }
     if (instance->dead)
         return tlc_fail(error, TLC_REFUSED, "arm '%s': its server has ended", arm->name);
     seat->served = total_of(instance->counters, served_of(arm));
@@ -213,8 +220,14 @@ static void fill_seats(const struct tlc_workload *workload, struct seat *seats, 
         state->client_certificates +=
             total_of(counters, "client_certificates") - seat->client_certificates;
         state->provider_work += tlc_arm_provider_work(counters) - seat->provider_work;
-        fill_slice(state->arm, &seat->counters, seat->cost_us,
-                   (double)(total_of(counters, "burnt_ns") - seat->burnt_ns) / 1000, &slices[i]);
+        uint64_t burnt_ns = total_of(counters, "burnt_ns") - seat->burnt_ns;
+        if (seat->instance->trace && state->trace) {
+            burnt_ns -= tlc_trace_burnt_ns(state->trace);
+            tlc_trace_sums_add(state->trace, seat->instance->trace);
+            burnt_ns += tlc_trace_burnt_ns(state->trace);
+            state->traced += seat->counters.handshakes;
+        }
+        fill_slice(state->arm, &seat->counters, seat->cost_us, (double)burnt_ns / 1000, &slices[i]);
     }
 }
 
@@ -495,6 +508,9 @@ enum tlc_status tlc_network_warm_up(struct tlc_workload *workload, size_t arm,
     if (status == TLC_OK && state->arm->offered > 0)
         status = find_capacity(workload, &seat, error);
     state->sums = (struct tlc_sums){0};
+    if (state->trace)
+        tlc_trace_sums_clear(state->trace);
+    state->traced = 0;
     state->server_handshakes = state->client_certificates = state->provider_work = 0;
     return status;
 }

@@ -2,6 +2,7 @@
 #ifndef TLC_WORKLOAD_NETWORK_STATE_H
 #define TLC_WORKLOAD_NETWORK_STATE_H
 
+#include "measure/trace.h"
 #include "workload/external.h"
 #include "workload/network_accounting.h"
 #include "workload/network_generator.h"
@@ -22,11 +23,12 @@ struct path {
 struct instance {
     const struct tlc_arm *arm; // whose configuration it serves
     struct tlc_arm_server server;
-    unsigned users;        // arms prepared on it
-    uint64_t answered;     // connections it was asked to finish since its start
-    json_t *counters;      // as it told them last
-    json_t *command;       // of a server that is not ours, as it was run
-    struct tlc_tree *tree; // run time of one of ours; open as long as it runs
+    unsigned users;          // arms prepared on it
+    uint64_t answered;       // connections it was asked to finish since its start
+    json_t *counters;        // as it told them last
+    json_t *command;         // of a server that is not ours, as it was run
+    struct tlc_trace *trace; // what its tracing provider writes; NULL: none
+    struct tlc_tree *tree;   // run time of one of ours; open as long as it runs
     bool dead;
 };
 
@@ -42,6 +44,8 @@ struct network_arm {
     uint64_t server_handshakes;   // the server's own count over the arm's slices
     uint64_t client_certificates; // of these handshakes, those with a client's certificate
     uint64_t provider_work;       // and what its crypto provider did
+    struct tlc_trace_sums *trace; // over the arm's slices; NULL: not traced
+    uint64_t traced;              // handshakes in them
     json_t *allocations;          // of a handshake, counted once; NULL: not asked for
     json_t *half_open;            // what the arm's unfinished handshakes hold, alike
     double capacity;              // handshakes a second that the warm-up found; 0: not asked for

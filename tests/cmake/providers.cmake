@@ -9,7 +9,8 @@ target_include_directories(idle-provider SYSTEM PRIVATE
     $<TARGET_PROPERTY:tlc_libcrypto,INTERFACE_SYSTEM_INCLUDE_DIRECTORIES>)
 set_target_properties(idle-provider PROPERTIES PREFIX ""
     LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/providers)
-add_dependencies(unit_tests idle-provider tlscost-x25519)
+add_dependencies(unit_tests idle-provider tlscost-x25519 tlscost-trace)
 if(COMMAND tlc_e2e_test)
     tlc_e2e_test(provider)
+    tlc_e2e_test(trace)
 endif()
