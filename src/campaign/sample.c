@@ -194,6 +194,19 @@ static void compare_evidence(const struct tlc_sample *sample, struct differences
                  sample->failure[0] ? sample->failure : "the probe gave no evidence");
 }
 
+bool tlc_sample_evidence_fits(const struct tlc_plan *plan, size_t arm, json_t *evidence,
+                              char *difference, size_t bytes)
+{
+    const struct tlc_sample sample = {.plan = plan, .arm = arm, .evidence = evidence};
+    struct differences differences = {0};
+    compare_evidence(&sample, &differences);
+    const char *found = differences.operation[0]    ? differences.operation
+                        : differences.negotiated[0] ? differences.negotiated
+                                                    : differences.certificate;
+    snprintf(difference, bytes, "%s", found);
+    return !*found;
+}
+
 static struct tlc_sample_facts facts_of(const struct tlc_sample *sample,
                                         const struct tlc_stay *stay,
                                         const struct differences *differences)

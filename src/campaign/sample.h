@@ -37,6 +37,9 @@ enum tlc_status tlc_sample_add(struct tlc_sample *sample, struct tlc_visit visit
 // Evaluates the checks and gives the finished sample as JSON (the caller's). `stay` may be NULL
 // when the arm never ran. Clears the sample.
 json_t *tlc_sample_finish(struct tlc_sample *sample, const struct tlc_stay *stay);
+// Whether the evidence of an arm's first handshake is what the arm asks for; else how it differs.
+bool tlc_sample_evidence_fits(const struct tlc_plan *plan, size_t arm, json_t *evidence,
+                              char *difference, size_t bytes);
 void tlc_sample_clear(struct tlc_sample *sample);
 
 #endif

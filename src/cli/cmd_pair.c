@@ -10,6 +10,7 @@
 #include "cli/commands.h"
 #include "cli/common.h"
 #include "cli/measuring.h"
+#include "cli/pair_matrix.h"
 #include "cli/pair_plan.h"
 #include "cli/plan_run.h"
 #include "report/pair.h"
@@ -20,9 +21,9 @@ enum { SLICE_LEAST_US = 1000, SLICE_MOST_US = 60000000, IDLE_MOST = 100000 };
 
 struct options {
     struct tlc_pair_options pair;
-    const char *output, *server_cpus, *generator_cpus;
+    const char *output, *server_cpus, *generator_cpus, *servers;
     uint64_t idle;
-    bool json, quiet, control;
+    bool json, quiet, control, matrix, time;
     struct tlc_error error;
 };
 
@@ -48,7 +49,10 @@ enum {
     KEY_JSON,
     KEY_SERVER_CPUS,
     KEY_GENERATOR_CPUS,
-    KEY_CONTROL
+    KEY_CONTROL,
+    KEY_MATRIX,
+    KEY_TIME,
+    KEY_SERVERS
 };
 
 static const struct argp_option argp_options[] = {
@@ -74,6 +78,11 @@ static const struct argp_option argp_options[] = {
      "Whose CPU time the ratios compare: server, client, both (default: server)", 0},
     {"replay", KEY_REPLAY, NULL, 0,
      "Beside each arm the server alone, up to its first flight, by a recorded ClientHello", 0},
+    {"matrix", KEY_MATRIX, NULL, 0,
+     "Try every client against every server (default: all stacks) with one value of each list", 0},
+    {"time", KEY_TIME, NULL, 0, "With --matrix: measure the pairs that work", 0},
+    {"servers", KEY_SERVERS, "LIST", 0,
+     "With --matrix: servers of other makers too, by their descriptions (nginx, go, ...)", 0},
     {"duration", KEY_DURATION, "TIME", 0, "Length of an iteration (default: 100ms)", 0},
     {"count", KEY_COUNT, "N", 0, "Handshakes of an iteration, instead of a length", 0},
     {"iterations", KEY_ITERATIONS, "N", 0, "Iterations in each process, 1 to 10000 (default: 5)",
@@ -188,6 +197,15 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     case KEY_BUSY_MACHINE:
         options->pair.busy_machine = true;
         return 0;
+    case KEY_MATRIX:
+        options->matrix = true;
+        return 0;
+    case KEY_TIME:
+        options->time = true;
+        return 0;
+    case KEY_SERVERS:
+        options->servers = argument;
+        return 0;
     case KEY_REPLAY:
         options->pair.replay = true;
         return 0;
@@ -227,7 +245,8 @@ static const char documentation[] =
     "  tlscost pair --groups X25519,X25519MLKEM768 --certs ecdsa-p256,mldsa-65\n"
     "  tlscost pair --versions 1.2,1.3 --groups P-256 --resumption full,resumed\n"
     "  tlscost pair --client-stack openssl-3.6.5 --client-auth ed25519\n"
-    "  tlscost pair --replay --count 1000 --json\n\n"
+    "  tlscost pair --replay --count 1000 --json\n"
+    "  tlscost pair --matrix --groups X25519 --time --servers nginx,go\n\n"
     "The report of a result written with -o: tlscost report FILE. Exit code 3 means that checks "
     "refused figures.";
 
@@ -306,7 +325,6 @@ int tlc_cmd_pair(int argc, char **argv)
                                        .resumption = "full",
                                        .client_auth = "none",
                                        .intermediates = "0",
-                                       .stacks = "openssl",
                                        .client_stacks = "same",
                                        .side = "server",
                                        .blocks = 6,
@@ -322,5 +340,22 @@ int tlc_cmd_pair(int argc, char **argv)
         enum tlc_status status = tlc_memory_serve(TLC_CONTROL_FD, &options.error);
         return status == TLC_OK ? TLC_OK : tlc_report_error(&options.error);
     }
+    if (options.matrix) {
+        const struct tlc_matrix_options matrix = {.pair = &options.pair,
+                                                  .servers = options.servers,
+                                                  .time = options.time,
+                                                  .json = options.json,
+                                                  .quiet = options.quiet,
+                                                  .output = options.output,
+                                                  .server_cpus = options.server_cpus,
+                                                  .generator_cpus = options.generator_cpus};
+        return tlc_pair_matrix(&matrix);
+    }
+    if (options.time || options.servers) {
+        fprintf(stderr, "tlscost: pair: --time and --servers belong to --matrix\n");
+        return TLC_USAGE;
+    }
+    if (!options.pair.stacks)
+        options.pair.stacks = "openssl";
     return run_pair(&options);
 }

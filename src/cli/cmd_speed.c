@@ -8,6 +8,7 @@
 #include "cli/common.h"
 #include "cli/measuring.h"
 #include "cli/plan_run.h"
+#include "stacks/loader.h"
 #include "workload/operations.h"
 #include "workload/primitive_worker.h"
 
@@ -164,6 +165,45 @@ static enum tlc_status list_operations(const struct options *options, struct tlc
     return status;
 }
 
+static bool has(const char *stack, const char *operation)
+{
+    struct tlc_library library;
+    struct tlc_error ignored;
+    return tlc_library_find(stack, &library, &ignored) == TLC_OK &&
+           tlc_library_has(&library, operation, &ignored) == TLC_OK;
+}
+
+// Whether any library here has the operation: one that none has is a slip of the pen.
+static bool known_anywhere(const char *operation)
+{
+    char **ids = tlc_stack_ids();
+    bool known = has(TLC_OWN_STACK, operation);
+    for (char **id = ids; !known && id && *id; id++)
+        known = has(*id, operation);
+    tlc_stack_ids_free(ids);
+    return known;
+}
+
+static enum tlc_status check_names(const struct options *options, char *const *stacks,
+                                   struct tlc_error *error)
+{
+    for (char *const *stack = stacks; *stack; stack++) {
+        enum tlc_status status = tlc_plan_check_value("stack", *stack, "speed: --stack", error);
+        if (status != TLC_OK && !strchr(*stack, '/'))
+            return status;
+    }
+    for (size_t i = 0; i < options->count; i++) {
+        struct tlc_library library;
+        enum tlc_status status = tlc_library_find(stacks[0], &library, error);
+        if (status != TLC_OK)
+            return status;
+        if (!known_anywhere(options->operations[i]) &&
+            tlc_library_has(&library, options->operations[i], error) != TLC_OK)
+            return error->status = TLC_USAGE;
+    }
+    return TLC_OK;
+}
+
 static void put_key(FILE *to, const char *key, const char *value)
 {
     if (!value)
@@ -225,6 +265,8 @@ static enum tlc_status make_plan(const struct options *options, struct tlc_plan 
     else if (!stacks[0])
         status = tlc_fail(error, TLC_USAGE, "speed: --stack: no name; write for example openssl");
     else
+        status = check_names(options, stacks, error);
+    if (status == TLC_OK)
         put_plan(to, options, stacks);
     if (to && fclose(to) && status == TLC_OK)
         status = tlc_fail(error, TLC_ENVIRONMENT, "speed: out of memory");

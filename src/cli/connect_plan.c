@@ -22,37 +22,47 @@ struct maker {
     size_t count;
 };
 
-// What may stand in a plan as it is.
-static enum tlc_status check_value(const char *option, const char *value, struct tlc_error *error)
+// What may stand in a plan as it is, each word of a list for itself.
+static enum tlc_status check_value(const char *option, const char *key, const char *value,
+                                   struct tlc_error *error)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                                 ":._%/-,";
-    if (!value || (*value && !value[strspn(value, plain)]))
+    enum tlc_status status = TLC_OK;
+    char name[64];
+    if (!value)
         return TLC_OK;
-    return tlc_fail(error, TLC_USAGE, "connect-time: %s '%.64s': not a value", option, value);
+    if (!*value || value[strspn(value, plain)])
+        return tlc_fail(error, TLC_USAGE, "connect-time: %s '%.64s': not a value", option, value);
+    snprintf(name, sizeof name, "connect-time: %s", option);
+    char **words = tlc_words(value);
+    for (char **word = words; status == TLC_OK && word && *word; word++)
+        status = tlc_plan_check_value(key, *word, name, error);
+    tlc_words_free(words);
+    return status;
 }
 
 static enum tlc_status check_values(const struct tlc_connect_plan *asked, struct tlc_error *error)
 {
     const struct {
-        const char *option, *value;
-    } all[] = {{"--rtt", asked->rtt},
-               {"--jitter", asked->jitter},
-               {"--loss", asked->loss},
-               {"--rate", asked->rate},
-               {"--initial-window", asked->initial_window},
-               {"--versions", asked->versions},
-               {"--groups", asked->groups},
-               {"--certs", asked->certificates},
-               {"--intermediates", asked->intermediates},
-               {"--alpn", asked->alpn},
-               {"--stack", asked->stack},
-               {"--authority", asked->authority},
-               {"--count", asked->connections},
-               {"--pace", asked->pace},
-               {"--timeout", asked->timeout}};
+        const char *option, *key, *value;
+    } all[] = {{"--rtt", "rtt", asked->rtt},
+               {"--jitter", "jitter", asked->jitter},
+               {"--loss", "loss", asked->loss},
+               {"--rate", "rate", asked->rate},
+               {"--initial-window", "initial_window", asked->initial_window},
+               {"--versions", "version", asked->versions},
+               {"--groups", "groups", asked->groups},
+               {"--certs", "certificate", asked->certificates},
+               {"--intermediates", "intermediates", asked->intermediates},
+               {"--alpn", "alpn", asked->alpn},
+               {"--stack", "stack", asked->stack},
+               {"--authority", "authority", asked->authority},
+               {"--count", "connections", asked->connections},
+               {"--pace", "pace", asked->pace},
+               {"--timeout", "timeout", asked->timeout}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        enum tlc_status status = check_value(all[i].option, all[i].value, error);
+        enum tlc_status status = check_value(all[i].option, all[i].key, all[i].value, error);
         if (status != TLC_OK)
             return status;
     }
@@ -206,7 +216,7 @@ enum tlc_status tlc_connect_plan_make(const struct tlc_connect_plan *asked, stru
                           "connect-time: nothing is left to measure; ML-KEM groups, ML-DSA "
                           "certificates and HelloRetryRequest need --versions 1.3");
     else
-        status = tlc_plan_parse(text, bytes, "options", plan, error);
+        status = tlc_plan_parse(text, bytes, "connect-time", plan, error);
     free(text);
     if (status == TLC_OK)
         status = name_baseline(*plan, maker.first, error);

@@ -39,6 +39,25 @@ struct builder {
 
 // ---- lists
 
+// Of the words of --resumption two are ours alone.
+static enum tlc_status check_word(enum axis axis, const char *option, const char *word,
+                                  struct tlc_error *error)
+{
+    static const char *const keys[AXES] = {[STACK] = "stack",
+                                           [CLIENT_STACK] = "client_stack",
+                                           [VERSION] = "version",
+                                           [GROUP] = "groups",
+                                           [CERTIFICATE] = "certificate",
+                                           [CLIENT_AUTH] = "client_auth",
+                                           [RESUMPTION] = "resumption",
+                                           [INTERMEDIATES] = "intermediates"};
+    char name[64];
+    snprintf(name, sizeof name, "pair: %s", option);
+    bool ours = axis == RESUMPTION && (!strcmp(word, "full") || !strcmp(word, "resumed"));
+    bool path = (axis == STACK || axis == CLIENT_STACK) && strchr(word, '/');
+    return ours || path ? TLC_OK : tlc_plan_check_value(keys[axis], word, name, error);
+}
+
 static enum tlc_status read_axis(struct axes *axes, enum axis axis, const char *option,
                                  const char *list, struct tlc_error *error)
 {
@@ -48,6 +67,8 @@ static enum tlc_status read_axis(struct axes *axes, enum axis axis, const char *
             if (!isalnum((unsigned char)*at) && !strchr("._-:/", *at))
                 return tlc_fail(error, TLC_USAGE, "pair: %s: '%.64s': write names parted by commas",
                                 option, *word);
+        if (check_word(axis, option, *word, error) != TLC_OK)
+            return error->status;
         axes->count[axis]++;
     }
     return axes->count[axis] ? TLC_OK
@@ -93,6 +114,11 @@ static const char *resumption_of(const char *word, bool tls12)
     if (!strcmp(word, "full"))
         return "none";
     return strcmp(word, "resumed") ? word : tls12 ? "ticket" : "psk_dhe_ke";
+}
+
+const char *tlc_pair_resumption(const char *word, const char *version)
+{
+    return resumption_of(word, is_tls12(version));
 }
 
 static bool can_exist(const char *const *value)

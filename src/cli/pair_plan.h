@@ -18,6 +18,8 @@ struct tlc_pair_options {
     bool replay;       // beside each arm the server's first flight alone
 };
 
+// A word of --resumption as a plan spells it: "full" is "none", "resumed" the version's usual way.
+const char *tlc_pair_resumption(const char *word, const char *version);
 // *left_out gets how many combinations cannot exist, such as ML-DSA in TLS 1.2.
 enum tlc_status tlc_pair_plan(const struct tlc_pair_options *options, struct tlc_plan **plan,
                               unsigned *left_out, struct tlc_error *error) TLC_CHECKED;

@@ -82,6 +82,23 @@ done:
     return status;
 }
 
+enum tlc_status tlc_plan_check_value(const char *key, const char *value, const char *option,
+                                     struct tlc_error *error)
+{
+    char why[TLC_WHY_BYTES] = "no such key";
+    struct tlc_arm arm = {0};
+    struct tlc_schedule schedule = {0};
+    void *base = &arm;
+    const struct tlc_setting *setting = tlc_setting_named(tlc_arm_settings, TLC_ARM_KEY_COUNT, key);
+    if (!setting) {
+        setting = tlc_setting_named(tlc_schedule_settings, TLC_SCHEDULE_KEY_COUNT, key);
+        base = &schedule;
+    }
+    bool good = setting && setting->read(setting, value, base, why, sizeof why);
+    tlc_arm_clear(&arm);
+    return good ? TLC_OK : tlc_fail(error, TLC_USAGE, "%s: %s", option, why);
+}
+
 enum tlc_status tlc_plan_read(const char *path, struct tlc_plan **plan, struct tlc_error *error)
 {
     enum { LIMIT = (1 << 20) + 1 }; // one more than tlc_plan_parse takes, which then says so

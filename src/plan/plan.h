@@ -146,9 +146,14 @@ struct tlc_plan {
 // Reads and validates a plan file. Errors: "plan: FILE:LINE: what is wrong; what to write instead".
 enum tlc_status tlc_plan_read(const char *path, struct tlc_plan **plan,
                               struct tlc_error *error) TLC_CHECKED;
-// The same from text; `name` stands for the file in errors.
+// The same from text; `name` stands for the file in errors. One without '.' and '/' is a command
+// that made the text of its options: errors then name it and no line.
 enum tlc_status tlc_plan_parse(const char *text, size_t count, const char *name,
                                struct tlc_plan **plan, struct tlc_error *error) TLC_CHECKED;
+// Whether a plan could give an arm, or the schedule, this value for a key; the error names `option`
+// in place of a line. A key that there is not is TLC_USAGE too.
+enum tlc_status tlc_plan_check_value(const char *key, const char *value, const char *option,
+                                     struct tlc_error *error) TLC_CHECKED;
 void tlc_plan_free(struct tlc_plan *plan);
 // The short form of a plan for `--quick`: the same arms, about 30 s of measuring. Slices around
 // events are 500 ms long, with at most 100 visitors.

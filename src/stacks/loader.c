@@ -253,13 +253,15 @@ static enum tlc_status fail_not_found(const char *id, struct tlc_error *error)
     for (size_t i = 0; i < folders.count; i++)
         append_word(searched, sizeof searched, folders.paths[i]);
     free_folders(&folders);
-    char recipe[80], file[PATH_MAX], remedy[160] = "";
+    char recipe[80], file[PATH_MAX];
     snprintf(recipe, sizeof recipe, "recipes/%.60s.recipe", id);
     if (!strchr(id, '/') && tlc_directory_shipped(recipe, file, sizeof file))
-        snprintf(remedy, sizeof remedy, "make it with 'tlscost stacks get %.60s'; ", id);
+        return tlc_fail(error, TLC_ENVIRONMENT,
+                        "stack: %.60s: not made yet; make it with 'tlscost stacks get %.60s'", id,
+                        id);
     return tlc_fail(error, TLC_ENVIRONMENT,
-                    "stack: %.64s: no such plug-in; %sfound are: %s; folders searched: %.500s", id,
-                    remedy, found[0] ? found : "none", searched);
+                    "stack: %.64s: no such plug-in; found are: %s; folders searched: %.500s", id,
+                    found[0] ? found : "none", searched);
 }
 
 static enum tlc_status check_table(const char *path, const struct tlc_stack *stack,

@@ -80,6 +80,44 @@ setup() {
     [[ "$output" == *nonesuch* ]]
 }
 
+@test "a matrix tries every client against every server, and names what failed" {
+    # A stack that fails every handshake, beside one that works.
+    TLSCOST_STACKS="$TLSCOST_STACKS:$(dirname "$TLSCOST")/tests/broken"
+    run --separate-stderr "$TLSCOST" pair --matrix --quiet --stack openssl,broken-crash --groups X25519 -o "$result"
+    [ "$status" -eq 0 ] || { echo "$stderr"; false; }
+    jq -e '.schema | endswith("/matrix/1")' "$result"
+    jq -e '[.cells[] | .server + "/" + .client] == ["openssl/openssl", "openssl/broken-crash", "broken-crash/openssl", "broken-crash/broken-crash"]' "$result"
+    jq -e '[.cells[].ok] == [true, false, false, false]' "$result"
+    jq -e '[.cells[] | select(.ok == false) | .reason | length > 0] | all' "$result"
+    jq -e '.cells[0].evidence | .group == "X25519" and .certificate.key_type == "ecdsa-p256"' "$result"
+    [[ "$output" == *"what failed"*"server openssl, client broken-crash"* ]]
+    run "$TLSCOST" pair --matrix --quiet --stack broken-crash
+    [ "$status" -eq 3 ]
+}
+
+@test "a matrix with --time tells the cost of both sides" {
+    run --separate-stderr "${pair[@]}" --blocks 6 --matrix --time --stack openssl -o "$result"
+    [ "$status" -eq 0 ] || { echo "$stderr"; false; }
+    jq -e '.cells[0] | .ok and .server_us.estimate > 0 and .client_us.low > 0' "$result"
+    [[ "$output" == *"cost of a handshake"* ]]
+}
+
+@test "an option with a wrong value is named, not a line of a plan" {
+    run "$TLSCOST" pair --groups X25518
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"pair: --groups: "*"did you mean 'X25519'"* ]] && [[ "$output" != *"plan:"* ]]
+    run "$TLSCOST" speed --stack ../evil x25519-keygen
+    [[ "$output" != *"plan:"* ]]
+    run "$TLSCOST" connect-time --certs rsa-2047
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"connect-time: --certs: "*"rsa-2048"* ]]
+    run "$TLSCOST" pair --matrix --groups X25519,P-256
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"--groups"*"one value"* ]]
+    run "$TLSCOST" pair --time
+    [ "$status" -eq 1 ]
+}
+
 @test "wrong options end with 1" {
     for option in '--side neither' '--groups X25519;ls' '--certs dsa-1024' '--count 0' '--duration 1us' '--iterations 0'; do
         # shellcheck disable=SC2086 # an option and its value

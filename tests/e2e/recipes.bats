@@ -54,6 +54,26 @@ cached_prefix() {
     [[ $output == *"apt-get install no-such-package-anywhere"* ]]
 }
 
+@test "a recipe from another one says what differs, and nothing of it is left open" {
+    printf 'name: x\nfrom: openssl-3.5-source\nvariant: x\nneeds: + no-such-package-anywhere\n' >"$BATS_TEST_TMPDIR/x.recipe"
+    XDG_CACHE_HOME=$BATS_TEST_TMPDIR run -2 "$recipe" get "$BATS_TEST_TMPDIR/x.recipe"
+    [[ $output == *"apt-get install"*"no-such-package-anywhere"* ]]
+    printf 'name: x\nfrom: nonesuch\nvariant: x\n' >"$BATS_TEST_TMPDIR/x.recipe"
+    run -2 "$recipe" get "$BATS_TEST_TMPDIR/x.recipe"
+    [[ $output == *"from: nonesuch: no such recipe"* ]]
+    printf 'name: x\nfrom: openssl-3.5-o2\n' >"$BATS_TEST_TMPDIR/x.recipe"
+    run -2 "$recipe" get "$BATS_TEST_TMPDIR/x.recipe"
+    [[ $output == *"itself from another recipe"* ]]
+    printf 'name: x\nfrom: openssl-3.5-source\ncompiler: cc; evil\n' >"$BATS_TEST_TMPDIR/x.recipe"
+    run -2 "$recipe" get "$BATS_TEST_TMPDIR/x.recipe"
+    [[ $output == *"compiler: not a plain word"* ]]
+}
+
+@test "equal flags are equal recipes but for their names" {
+    diff <(grep -v '^#\|^name\|^variant' "$root/recipes/openssl-3.5-o2.recipe") \
+        <(grep -v '^#\|^name\|^variant' "$root/recipes/openssl-3.5-o2-again.recipe")
+}
+
 @test "a peer is not built into a stack, and its further packages are plain names" {
     run -2 "$recipe" build nginx-1.26
     [[ $output == *"nginx is a peer, not a stack"* ]]

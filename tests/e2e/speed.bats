@@ -44,7 +44,7 @@ speed() { "$TLSCOST" speed --quiet -o "$result" "$@"; }
 }
 
 @test "what does not exist is refused by name before anything runs" {
-    run -2 speed x25519-keygen x25519-teleport
+    run -1 speed x25519-keygen x25519-teleport
     [[ "$output" == *"no operation 'x25519-teleport'"*"--list"* ]]
     run -2 speed --provider no-such-provider x25519-keygen
     [[ "$output" == *"arm 'baseline': provider:"* ]]

@@ -93,7 +93,7 @@ static void every_key_arrives(void **state)
     struct tlc_plan *plan = read_file(TLC_TESTS_DIR "/fixtures/plans/everything.yaml");
     assert_names(plan, "baseline | control | ed25519 | rsa-2048 | workers=1 | workers=4 | "
                        "ecdsa-p256+concurrency=64 | baseline again | on the baseline's server | "
-                       "tls-1.2 | in memory | in turns | key pair");
+                       "tls-1.2 | in memory | without ADX | in turns | key pair");
     const struct tlc_arm *arm = plan->arms;
     assert_string_equal(arm->groups, "X25519MLKEM768:secp256r1"); // the registry's names
     assert_string_equal(arm->version, "TLSv1.3");

@@ -1,0 +1,394 @@
+#include "cli/pair_matrix.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/directory.h"
+#include "campaign/campaign.h"
+#include "cli/common.h"
+#include "cli/measuring.h"
+#include "cli/plan_run.h"
+#include "measure/machine.h"
+#include "report/matrix.h"
+#include "result/result.h"
+#include "stacks/loader.h"
+
+#define MATRIX_SCHEMA "https://tlscost.invalid/matrix/1"
+
+enum { MOST_CELLS = 128 };
+
+struct matrix {
+    const struct tlc_matrix_options *options;
+    char **servers, **clients, **others; // others: servers of other makers
+    json_t *cells;                       // {server, client, ok, reason, evidence, ...} in order
+    struct tlc_campaign_options campaign;
+    char work[640], cache[512], journal[700];
+};
+
+// ---- who takes part
+
+static char **stacks_of(const char *list)
+{
+    return list ? tlc_words(list) : tlc_stack_ids();
+}
+
+static void free_stacks(const char *list, char **stacks)
+{
+    if (list)
+        tlc_words_free(stacks);
+    else
+        tlc_stack_ids_free(stacks);
+}
+
+static bool is_one(const char *list)
+{
+    return list && *list && !strchr(list, ',');
+}
+
+static enum tlc_status check_lists(const struct tlc_pair_options *pair, struct tlc_error *error)
+{
+    const struct {
+        const char *option, *list;
+    } single[] = {{"--versions", pair->versions},       {"--groups", pair->groups},
+                  {"--certs", pair->certificates},      {"--resumption", pair->resumption},
+                  {"--client-auth", pair->client_auth}, {"--intermediates", pair->intermediates}};
+    for (size_t i = 0; i < sizeof single / sizeof *single; i++)
+        if (!is_one(single[i].list))
+            return tlc_fail(error, TLC_USAGE,
+                            "pair: %s: '%.64s': a matrix is of one value; run one for each",
+                            single[i].option, single[i].list);
+    return TLC_OK;
+}
+
+static json_t *cell_new(const char *server, const char *client, bool other)
+{
+    return json_pack("{s:s, s:s, s:b, s:b, s:n, s:n, s:n, s:n}", "server", server, "client", client,
+                     "in_memory", !other, "ok", false, "reason", "evidence", "server_us",
+                     "client_us");
+}
+
+static enum tlc_status make_cells(struct matrix *matrix, struct tlc_error *error)
+{
+    for (int other = 0; other < 2; other++)
+        for (char **server = other ? matrix->others : matrix->servers; server && *server; server++)
+            for (char **client = matrix->clients; client && *client; client++)
+                json_array_append_new(matrix->cells, cell_new(*server, *client, other));
+    size_t count = json_array_size(matrix->cells);
+    if (!count)
+        return tlc_fail(error, TLC_USAGE, "pair: --matrix: no stack; build one with 'make'");
+    if (count > MOST_CELLS)
+        return tlc_fail(error, TLC_USAGE,
+                        "pair: --matrix: %zu cells, at most %d; name fewer with --stack and "
+                        "--client-stack",
+                        count, MOST_CELLS);
+    return TLC_OK;
+}
+
+// ---- the plan of the cells: JSON, which is YAML too
+
+static const char *text_of(const json_t *object, const char *member)
+{
+    const char *text = json_string_value(json_object_get(object, member));
+    return text ? text : "";
+}
+
+static void name_of(const json_t *cell, char name[101])
+{
+    snprintf(name, 101, "%.45s, client %.45s", text_of(cell, "server"), text_of(cell, "client"));
+}
+
+static json_t *arm_of(const struct matrix *matrix, const json_t *cell)
+{
+    const struct tlc_pair_options *pair = matrix->options->pair;
+    const char *resumption = tlc_pair_resumption(pair->resumption, pair->versions);
+    bool in_memory = json_is_true(json_object_get(cell, "in_memory"));
+    json_t *arm =
+        json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "version", pair->versions, "groups",
+                  pair->groups, "certificate", pair->certificates, "client_auth", pair->client_auth,
+                  "intermediates", pair->intermediates, "resumption", resumption, "resume_ratio",
+                  strcmp(resumption, "none") ? "100%" : "0%");
+    if (in_memory) {
+        json_object_set_new(arm, "workload", json_string("memory"));
+        json_object_set(arm, "stack", json_object_get(cell, "server"));
+        json_object_set(arm, "client_stack", json_object_get(cell, "client"));
+    } else {
+        json_object_set_new(arm, "workload", json_string("network"));
+        json_object_set_new(arm, "engine", json_string("full"));
+        json_object_set_new(arm, "tickets", json_string("1"));
+        json_object_set(arm, "server", json_object_get(cell, "server"));
+        json_object_set(arm, "stack", json_object_get(cell, "client"));
+    }
+    return arm;
+}
+
+// A plan whose arms are the cells (`only_good`: those that work), and the first of them its
+// baseline.
+static json_t *plan_of(const struct matrix *matrix, bool only_good)
+{
+    const struct tlc_pair_options *pair = matrix->options->pair;
+    json_t *include = json_array(), *baseline = NULL, *cell;
+    size_t index;
+    json_array_foreach(matrix->cells, index, cell)
+    {
+        char name[101];
+        json_t *arm = arm_of(matrix, cell);
+        if (only_good && !json_is_true(json_object_get(cell, "ok"))) {
+            json_decref(arm);
+        } else if (!baseline) {
+            baseline = arm;
+        } else {
+            name_of(cell, name);
+            json_object_set_new(arm, "name", json_string(name));
+            json_array_append_new(include, arm);
+        }
+    }
+    // What an arm does not say it would take from the baseline, which may be of the other kind.
+    static const char *const own[][2] = {
+        {"engine", "lean"}, {"tickets", "2"}, {"server", "none"}, {"client_stack", "same"}};
+    json_array_foreach(include, index, cell) for (size_t i = 0; i < sizeof own / sizeof *own;
+                                                  i++) if (!json_object_get(cell, own[i][0]))
+        json_object_set_new(cell, own[i][0], json_string(own[i][1]));
+    json_t *schedule = json_pack("{s:s, s:o, s:o, s:o, s:o}", "blocks", "6", "rounds",
+                                 json_sprintf("%" PRIu64, pair->iterations), "slice",
+                                 json_sprintf("%" PRIu64 "us", pair->slice_us), "count",
+                                 json_sprintf("%" PRIu64, pair->count), "warm_up",
+                                 json_sprintf("%" PRIu64 "us", pair->warm_up_us));
+    json_t *checks =
+        json_pack("{s:s, s:s, s:s, s:s, s:s}", "server_busy", "0%", "generator_busy", "100%",
+                  "headroom_gain", "0%", "accounting", pair->busy_machine ? "10000%" : "10%",
+                  "steal", pair->busy_machine ? "100%" : "5%");
+    return json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o}", "name", "matrix", "question",
+                     "Which client can talk to which server, and at what cost?", "workload",
+                     "memory", "control", "false", "baseline", baseline, "include", include,
+                     "schedule", schedule, "checks", checks);
+}
+
+static enum tlc_status parse_plan(const struct matrix *matrix, bool only_good,
+                                  struct tlc_plan **plan, struct tlc_error *error)
+{
+    json_t *json = plan_of(matrix, only_good);
+    char *text = json ? json_dumps(json, 0) : NULL;
+    *plan = NULL;
+    enum tlc_status status = text ? tlc_plan_parse(text, strlen(text), "pair", plan, error)
+                                  : tlc_fail(error, TLC_ENVIRONMENT, "pair: out of memory");
+    if (status == TLC_OK)
+        (*plan)->schedule.blocks = (unsigned)matrix->options->pair->blocks;
+    free(text);
+    json_decref(json);
+    return status;
+}
+
+// ---- trying and measuring
+
+// The reason without the arm's name, which the cell tells.
+static const char *bare(const char *text)
+{
+    static const char arm[] = "arm '";
+    const char *end;
+    while (!strncmp(text, arm, sizeof arm - 1) && (end = strstr(text, "': ")))
+        text = end + 3;
+    return text;
+}
+
+static enum tlc_status try_cells(struct matrix *matrix, const struct tlc_plan *plan,
+                                 struct tlc_error *error)
+{
+    size_t index;
+    json_t *cell;
+    struct tlc_campaign_options *campaign = &matrix->campaign;
+    campaign->plan = plan;
+    json_array_foreach(matrix->cells, index, cell)
+    {
+        struct tlc_error why = {0};
+        json_t *evidence;
+        if (tlc_campaign_interrupted())
+            return tlc_fail(error, TLC_INTERRUPTED, "pair: interrupted");
+        enum tlc_status status = tlc_campaign_try(campaign, index, &evidence, &why);
+        json_object_set_new(cell, "ok", json_boolean(status == TLC_OK));
+        if (status != TLC_OK)
+            json_object_set_new(cell, "reason", json_string(bare(why.text)));
+        if (evidence)
+            json_object_set_new(cell, "evidence", evidence);
+    }
+    return TLC_OK;
+}
+
+static bool any_good(const json_t *cells)
+{
+    size_t index;
+    json_t *cell;
+    json_array_foreach((json_t *)(uintptr_t)cells, index, cell)
+    {
+        if (json_is_true(json_object_get(cell, "ok")))
+            return true;
+    }
+    return false;
+}
+
+// The figures of an arm into its cell. The workload network does not tell the client's.
+static void take_figures(json_t *cell, const json_t *arm)
+{
+    bool in_memory = json_is_true(json_object_get(cell, "in_memory"));
+    json_t *server = json_object_get(arm, in_memory ? "server_us" : "cost_us");
+    json_t *client = in_memory ? json_object_get(arm, "client_us") : NULL;
+    if (json_is_object(server))
+        json_object_set(cell, "server_us", server);
+    else
+        json_object_set_new(cell, "reason", json_string("its figures were refused by checks"));
+    if (json_is_object(client))
+        json_object_set(cell, "client_us", client);
+}
+
+static enum tlc_status measure_cells(struct matrix *matrix, struct tlc_error *error)
+{
+    struct tlc_plan *plan;
+    struct tlc_progress progress;
+    json_t *result = NULL, *cell;
+    size_t index, arm = 0;
+    enum tlc_status status = parse_plan(matrix, true, &plan, error);
+    if (status != TLC_OK)
+        return status;
+    tlc_progress_init(&progress, matrix->options->quiet);
+    matrix->campaign.plan = plan;
+    matrix->campaign.progress = tlc_progress_show;
+    matrix->campaign.user = &progress;
+    status = tlc_campaign_run(&matrix->campaign, &result, error);
+    tlc_progress_end(&progress);
+    json_array_foreach(matrix->cells, index, cell)
+    {
+        if (json_is_true(json_object_get(cell, "ok")))
+            take_figures(cell, json_array_get(json_object_get(result, "arms"), arm++));
+    }
+    json_decref(result);
+    tlc_plan_free(plan);
+    // Refused figures are told in their cells; what was asked is the matrix.
+    return status == TLC_REFUSED ? TLC_OK : status;
+}
+
+static enum tlc_status open_matrix(struct matrix *matrix, struct tlc_error *error)
+{
+    const struct tlc_matrix_options *options = matrix->options;
+    enum tlc_status status =
+        tlc_directory_of_user(TLC_DIRECTORY_CACHE, matrix->cache, sizeof matrix->cache, error);
+    if (status == TLC_OK)
+        status =
+            tlc_directory_temporary("tlscost-matrix", matrix->work, sizeof matrix->work, error);
+    if (status != TLC_OK)
+        return status;
+    snprintf(matrix->journal, sizeof matrix->journal, "%s/journal", matrix->work);
+    matrix->campaign = (struct tlc_campaign_options){.work_directory = matrix->work,
+                                                     .certificate_directory = matrix->cache,
+                                                     .journal = matrix->journal};
+    return tlc_choose_cpus(options->server_cpus, options->generator_cpus,
+                           &matrix->campaign.server_cpus, &matrix->campaign.generator_cpus, error);
+}
+
+static enum tlc_status fill(struct matrix *matrix, struct tlc_error *error)
+{
+    struct tlc_plan *plan = NULL;
+    enum tlc_status status = check_lists(matrix->options->pair, error);
+    if (status == TLC_OK)
+        status = make_cells(matrix, error);
+    if (status == TLC_OK)
+        status = parse_plan(matrix, false, &plan, error);
+    if (status == TLC_OK)
+        status = open_matrix(matrix, error);
+    if (status == TLC_OK)
+        status = try_cells(matrix, plan, error);
+    tlc_plan_free(plan);
+    if (status == TLC_OK && matrix->options->time && any_good(matrix->cells))
+        status = measure_cells(matrix, error);
+    if (matrix->work[0])
+        tlc_directory_remove(matrix->work);
+    return status;
+}
+
+// ---- the document
+
+static void append_all(json_t *list, char *const *words)
+{
+    for (; words && *words; words++)
+        json_array_append_new(list, json_string(*words));
+}
+
+static json_t *stacks_json(const struct matrix *matrix)
+{
+    json_t *stacks = json_array();
+    char **const lists[] = {matrix->servers, matrix->clients};
+    for (size_t i = 0; i < 2; i++)
+        for (char **id = lists[i]; id && *id; id++) {
+            const struct tlc_stack_plugin *plugin;
+            struct tlc_error ignored;
+            bool again = false;
+            for (char **before = lists[0]; i && before && *before; before++)
+                again = again || !strcmp(*before, *id);
+            if (!again && tlc_stack_load(*id, &plugin, &ignored) == TLC_OK)
+                json_array_append_new(stacks, tlc_stack_describe(plugin));
+        }
+    return stacks;
+}
+
+static json_t *document_of(const struct matrix *matrix)
+{
+    const struct tlc_pair_options *pair = matrix->options->pair;
+    json_t *document = tlc_result_new("pair --matrix", tlc_machine_describe());
+    json_t *servers = json_array(), *clients = json_array();
+    json_object_set_new(document, "schema", json_string(MATRIX_SCHEMA));
+    append_all(servers, matrix->servers);
+    append_all(servers, matrix->others);
+    append_all(clients, matrix->clients);
+    json_object_set_new(document, "asked",
+                        json_pack("{s:s, s:s, s:s, s:s}", "version", pair->versions, "groups",
+                                  pair->groups, "certificate", pair->certificates, "resumption",
+                                  pair->resumption));
+    json_object_set_new(document, "stacks", stacks_json(matrix));
+    json_object_set_new(document, "servers", servers);
+    json_object_set_new(document, "clients", clients);
+    json_object_set(document, "cells", matrix->cells);
+    return document;
+}
+
+static int show(const struct matrix *matrix, const json_t *document)
+{
+    struct tlc_error error = {0};
+    const struct tlc_matrix_options *options = matrix->options;
+    enum tlc_status status = options->json ? tlc_result_write(document, "-", &error)
+                                           : tlc_matrix_report_write(document, stdout, &error);
+    if (status == TLC_OK && options->output)
+        status = tlc_result_write(document, options->output, &error);
+    if (status != TLC_OK)
+        return tlc_report_error(&error);
+    return any_good(matrix->cells) ? TLC_OK : TLC_REFUSED;
+}
+
+int tlc_pair_matrix(const struct tlc_matrix_options *options)
+{
+    struct tlc_error error = {0};
+    const char *clients = options->pair->client_stacks;
+    struct matrix matrix = {.options = options, .cells = json_array()};
+    if (!strcmp(clients, "same"))
+        clients = options->pair->stacks;
+    matrix.servers = stacks_of(options->pair->stacks);
+    matrix.clients = stacks_of(clients);
+    matrix.others = options->servers ? tlc_words(options->servers) : NULL;
+    tlc_catch_interrupts();
+    enum tlc_status status =
+        options->output ? tlc_can_be_written("pair", options->output, &error) : TLC_OK;
+    if (status == TLC_OK)
+        status = fill(&matrix, &error);
+    int code = status;
+    if (status != TLC_OK) {
+        code = tlc_report_error(&error);
+    } else {
+        json_t *document = document_of(&matrix);
+        code = show(&matrix, document);
+        json_decref(document);
+    }
+    free_stacks(options->pair->stacks, matrix.servers);
+    free_stacks(clients, matrix.clients);
+    tlc_words_free(matrix.others);
+    json_decref(matrix.cells);
+    return code;
+}

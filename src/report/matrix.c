@@ -1,0 +1,149 @@
+#include "report/matrix.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "report/exporters.h"
+#include "report/telling.h"
+#include "report/words.h"
+
+enum { CLIENTS = TLC_TABLE_COLUMNS - 1 };
+
+static const char *text_of(const json_t *object, const char *member)
+{
+    const char *text = json_string_value(json_object_get(object, member));
+    return text ? text : "";
+}
+
+static double number_of(const json_t *object, const char *member)
+{
+    const json_t *value = json_object_get(object, member);
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+static const char *at(const json_t *list, size_t index)
+{
+    const char *text = json_string_value(json_array_get(list, index));
+    return text ? text : "";
+}
+
+// The cell of a server and a client; *failures counts the failed ones up to it.
+static const json_t *cell_of(const json_t *cells, const char *server, const char *client,
+                             size_t *failures)
+{
+    size_t index;
+    json_t *cell;
+    *failures = 0;
+    json_array_foreach((json_t *)(uintptr_t)cells, index, cell)
+    {
+        *failures += !json_is_true(json_object_get(cell, "ok"));
+        if (!strcmp(text_of(cell, "server"), server) && !strcmp(text_of(cell, "client"), client))
+            return cell;
+    }
+    return NULL;
+}
+
+static void tell_servers(struct tlc_telling *telling, const json_t *matrix, size_t first)
+{
+    const json_t *clients = json_object_get(matrix, "clients"),
+                 *servers = json_object_get(matrix, "servers");
+    struct tlc_table_column columns[CLIENTS + 1] = {{"server \\ client", false, 0}};
+    struct tlc_table table;
+    size_t count = json_array_size(clients) - first;
+    count = count < CLIENTS ? count : CLIENTS;
+    for (size_t i = 0; i < count; i++)
+        columns[i + 1] = (struct tlc_table_column){at(clients, first + i), true, 0};
+    tlc_table_init(&table, columns, count + 1);
+    for (size_t row = 0; row < json_array_size(servers); row++) {
+        char words[CLIENTS][TLC_WORDS];
+        const char *cells[TLC_TABLE_COLUMNS] = {at(servers, row)};
+        for (size_t i = 0; i < count; i++) {
+            size_t failures;
+            const json_t *cell = cell_of(json_object_get(matrix, "cells"), at(servers, row),
+                                         at(clients, first + i), &failures);
+            bool good = json_is_true(json_object_get(cell, "ok"));
+            snprintf(words[i], TLC_WORDS, good ? "ok" : "no (%zu)", failures);
+            cells[i + 1] = words[i];
+        }
+        tlc_tell_row(telling, &table, cells);
+    }
+    tlc_tell_table(telling, &table);
+}
+
+static void tell_failures(struct tlc_telling *telling, const json_t *cells)
+{
+    size_t index, failures = 0;
+    json_t *cell;
+    json_array_foreach((json_t *)(uintptr_t)cells, index, cell)
+    {
+        char label[TLC_WORDS];
+        if (json_is_true(json_object_get(cell, "ok")))
+            continue;
+        if (!failures++)
+            tlc_tell_heading(telling, 2, "what failed");
+        snprintf(label, sizeof label, "%zu", failures);
+        tlc_tell_item(telling, label, "server %s, client %s: %s", text_of(cell, "server"),
+                      text_of(cell, "client"), text_of(cell, "reason"));
+    }
+}
+
+static void figure_words(const json_t *cell, const char *member, char words[2][TLC_WORDS])
+{
+    const json_t *interval = json_object_get(cell, member);
+    const struct tlc_figure figure = {number_of(interval, "estimate"), number_of(interval, "low"),
+                                      number_of(interval, "high")};
+    tlc_words_figure(figure.estimate, words[0]);
+    tlc_words_figure_range(figure, words[1]);
+}
+
+static void tell_costs(struct tlc_telling *telling, const json_t *cells)
+{
+    char server[32], client[32];
+    struct tlc_table table;
+    size_t index;
+    json_t *cell;
+    snprintf(server, sizeof server, "server %s", telling->emitter->microseconds);
+    snprintf(client, sizeof client, "client %s", telling->emitter->microseconds);
+    const struct tlc_table_column columns[] = {{"server", false, 0}, {"client", false, 0},
+                                               {server, true, 0},    {"server 95 %", true, 0},
+                                               {client, true, 0},    {"client 95 %", true, 0}};
+    tlc_table_init(&table, columns, sizeof columns / sizeof *columns);
+    json_array_foreach((json_t *)(uintptr_t)cells, index, cell)
+    {
+        char of_server[2][TLC_WORDS], of_client[2][TLC_WORDS];
+        if (!json_is_object(json_object_get(cell, "server_us")))
+            continue;
+        figure_words(cell, "server_us", of_server);
+        figure_words(cell, "client_us", of_client);
+        tlc_tell_row(telling, &table,
+                     (const char *const[]){text_of(cell, "server"), text_of(cell, "client"),
+                                           of_server[0], of_server[1], of_client[0], of_client[1]});
+    }
+    tlc_tell_section(telling, "cost of a handshake",
+                     "CPU time of each side; plug-ins against plug-ins in memory, servers of other "
+                     "makers over loopback, where the client's is not told.",
+                     &table);
+}
+
+static enum tlc_status tell_matrix(const void *what, const struct tlc_emitter *emitter,
+                                   struct tlc_error *error)
+{
+    const json_t *matrix = what, *asked = json_object_get(matrix, "asked"),
+                 *cells = json_object_get(matrix, "cells");
+    struct tlc_telling telling = {.emitter = emitter};
+    tlc_tell_heading(&telling, 2, "%s, %s, %s, %s", text_of(asked, "version"),
+                     text_of(asked, "groups"), text_of(asked, "certificate"),
+                     text_of(asked, "resumption"));
+    for (size_t i = 0; i < json_array_size(json_object_get(matrix, "clients")); i += CLIENTS)
+        tell_servers(&telling, matrix, i);
+    tell_failures(&telling, cells);
+    tell_costs(&telling, cells);
+    return tlc_told(&telling, error);
+}
+
+enum tlc_status tlc_matrix_report_write(const json_t *matrix, FILE *to, struct tlc_error *error)
+{
+    return tlc_emit("terminal", tell_matrix, matrix, to, error);
+}
