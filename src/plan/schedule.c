@@ -125,7 +125,7 @@ static void make_few_visitors(struct tlc_plan *plan)
 static void hold_shortly(struct tlc_plan *plan)
 {
     enum { HOLD_FOR_US = 1000000 };
-    for (size_t i = 0; i < plan->arm_count; i++)
+    for (size_t i = 0; plan->arms && i < plan->arm_count; i++)
         if (plan->arms[i].hold_for_us > HOLD_FOR_US)
             plan->arms[i].hold_for_us = HOLD_FOR_US;
 }

@@ -250,7 +250,11 @@ static void tell_kem(struct tlc_telling *telling, const struct tlc_report_model 
     for (size_t i = 0; i < model->arm_count; i++) {
         size_t less = without_kem(model, i);
         char words[4][TLC_WORDS];
-        if (!unfinished_of(model, i) || !model->arms[i].accepted || less == model->arm_count)
+        json_t *answers = json_object_get(unfinished_of(model, i), "answers");
+        // A refused hello has no such part: nothing was encapsulated for it.
+        bool answered =
+            json_object_get(answers, "ServerHello") || json_object_get(answers, "server-flight");
+        if (!answered || !model->arms[i].accepted || less == model->arm_count)
             continue;
         double count = allocated(model, i, "count") - allocated(model, less, "count");
         double bytes = allocated(model, i, "bytes") - allocated(model, less, "bytes");

@@ -193,7 +193,7 @@ static void the_innermost_known_frame_decides(void **state)
     struct tlc_components *components = small_tables();
     static const struct {
         const char *frames;
-        enum tlc_component component;
+        enum tlc_part component;
     } all[] = {
         {"sha machine loop", TLC_PART_HELLO},
         {"sha loop", TLC_PART_SERVER},
@@ -214,8 +214,8 @@ static void the_innermost_known_frame_decides(void **state)
         {"?/other.so machine", TLC_PART_HELLO},
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        assert_string_equal(tlc_component_name(place(components, all[i].frames).component),
-                            tlc_component_name(all[i].component));
+        assert_string_equal(tlc_part_name(place(components, all[i].frames).component),
+                            tlc_part_name(all[i].component));
     assert_true(place(components, "malloc expand").allocation);
     assert_false(place(components, "sha expand").allocation);
     tlc_components_free(components);

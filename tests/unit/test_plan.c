@@ -121,7 +121,8 @@ static void every_key_arrives(void **state)
                                                  .until = 0.015,
                                                  .at_most_us = 300000000,
                                                  .connections = 100,
-                                                 .pace = 100};
+                                                 .pace = 100,
+                                                 .sampling_hz = 499};
     assert_memory_equal(&plan->schedule, &schedule, sizeof schedule);
     assert_string_equal(arm->instance, "own");
     assert_string_equal(arm_named(plan, "on the baseline's server")->instance, "baseline");
@@ -354,7 +355,6 @@ static void shipped_plans_answer_in_time(void **state)
         snprintf(name, sizeof name, "/%s.yaml", plan->name);
         assert_non_null(strstr(paths[count], name)); // a plan is named as its file
         assert_int_equal(plan->question[strlen(plan->question) - 1], '?');
-        assert_true(plan->control > 0);
         assert_true(tlc_plan_seconds(plan) <= 361);
         tlc_plan_make_quick(plan);
         // Many arms and long warm-ups leave no more than the fewest rounds.
