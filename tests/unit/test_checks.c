@@ -90,6 +90,8 @@ static void a_good_sample_passes_every_check(void **state)
     facts.provider_work = facts.handshakes;
     facts.cpu_mask = ":~0x80100";
     facts.processor = "0x7:0x0";
+    facts.trace = "tag";
+    facts.trace_work = facts.handshakes;
     assert_int_equal(tlc_checks_sample(&facts, &limits, outcomes), 0);
     for (int i = 0; i < TLC_CHECK_CONTROL_DRIFT; i++) {
         assert_int_equal(outcomes[i].applied, i != TLC_CHECK_OPERATION);

@@ -122,7 +122,7 @@ static void every_key_arrives(void **state)
                                                  .at_most_us = 300000000,
                                                  .connections = 100,
                                                  .pace = 100,
-                                                 .sampling_hz = 499};
+                                                 .sampling_hz = 199};
     assert_memory_equal(&plan->schedule, &schedule, sizeof schedule);
     assert_string_equal(arm->instance, "own");
     assert_string_equal(arm_named(plan, "on the baseline's server")->instance, "baseline");
