@@ -1,12 +1,10 @@
-// tlscost count: instructions of each side of a handshake, under callgrind.
+// tlscost count: what a handshake takes of each side, under callgrind or with performance events.
 #include <argp.h>
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/process.h"
 #include "cli/commands.h"
 #include "cli/common.h"
 #include "cli/count.h"
@@ -24,7 +22,9 @@ struct options {
 };
 
 enum {
-    KEY_STACK = 256,
+    KEY_BY = 256,
+    KEY_EVENT,
+    KEY_STACK,
     KEY_CERT,
     KEY_GROUPS,
     KEY_SHARE,
@@ -39,16 +39,19 @@ enum {
 };
 
 static const struct argp_option argp_options[] = {
+    {"by", KEY_BY, "METHOD", 0, "What counts: callgrind (default), or perf: hardware counters", 0},
+    {"event", KEY_EVENT, "NAME", 0, "With --by perf: " TLC_EVENT_KINDS " (default instructions)",
+     0},
     {"stack", KEY_STACK, "NAME", 0, "TLS library of the server (default openssl)", 0},
     {"cert", KEY_CERT, "NAME", 0, "Certificate (default ecdsa-p256)", 0},
     {"groups", KEY_GROUPS, "GROUP", 0, "Key exchange group (default X25519MLKEM768)", 0},
     {"share", KEY_SHARE, "HOW", 0, "Key shares of the client: honest (default), reused, cheap", 0},
     {"tickets", KEY_TICKETS, "N", 0, "Tickets after a handshake, or off (default: the library's)",
      0},
-    {"count", KEY_COUNT, "N", 0, "Handshakes of the short runs; long ones have 3 N (default 20)",
-     0},
+    {"count", KEY_COUNT, "N", 0,
+     "Handshakes of the short runs; long ones have 3 N (default 20, by perf 500)", 0},
     {"repeats", KEY_REPEATS, "N", 0, "Pairs of runs, whose spread is told (default 2)", 0},
-    {"top", KEY_TOP, "N", 0, "Functions told for each side (default 10)", 0},
+    {"top", KEY_TOP, "N", 0, "Functions told for each side, by callgrind (default 10)", 0},
     {"timeout", KEY_TIMEOUT, "TIME", 0, "Of each step (default 5min)", 0},
     {"against", KEY_AGAINST, "FILE", 0, "Set beside a count that was stored with -o", 0},
     {"fail-above", KEY_FAIL_ABOVE, "SHARE", 0,
@@ -77,6 +80,22 @@ static void take_timeout(struct argp_state *state, const char *text)
     options->count.timeout_ms = (int)(us / 1000);
 }
 
+static void take_method(struct argp_state *state, const char *name)
+{
+    struct options *options = state->input;
+    options->count.method = tlc_count_method(name);
+    if (!options->count.method)
+        argp_error(state, "--by '%s': neither callgrind nor perf", name);
+}
+
+static void take_event(struct argp_state *state, const char *name)
+{
+    struct options *options = state->input;
+    options->count.event.kind = tlc_event_kind(name);
+    if (!options->count.event.kind)
+        argp_error(state, "--event '%s': none of " TLC_EVENT_KINDS, name);
+}
+
 static error_t parse_text(int key, char *argument, struct options *options)
 {
     const struct {
@@ -101,6 +120,12 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
     struct options *options = state->input;
     switch (key) {
+    case KEY_BY:
+        take_method(state, argument);
+        return 0;
+    case KEY_EVENT:
+        take_event(state, argument);
+        return 0;
     case KEY_COUNT:
         take_number(state, "--count", argument, 1, 10000, &options->count.handshakes);
         return 0;
@@ -135,31 +160,15 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 static const char documentation[] =
     "Count the instructions that a handshake takes on each side, by running server and client "
     "under valgrind's callgrind. Counts hardly move with the load of the machine, so a small "
-    "change "
-    "can be seen in CI. They are of user space alone, and of the code that libraries choose for "
-    "valgrind's CPU; they are no times. docs/count.md tells how they are made."
+    "change can be seen in CI. They are of user space alone, and of the code that libraries choose "
+    "for valgrind's CPU; they are no times. With --by perf, hardware counters count both sides as "
+    "they run, the kernel's work as well; without functions. docs/count.md tells how they are "
+    "made."
     "\vExamples:\n"
     "  tlscost count\n"
     "  tlscost count --cert rsa-2048 -o base.json\n"
-    "  tlscost count --cert rsa-2048 --against base.json --fail-above 1%\n";
-
-static enum tlc_status require_valgrind(json_t *document, struct tlc_error *error)
-{
-    static const char *const arguments[] = {"valgrind", "--version", NULL};
-    struct tlc_error ignored;
-    char *version = NULL;
-    int code = 0;
-    if (tlc_process_output(arguments, 30000, &version, &code, &ignored) != TLC_OK || code) {
-        free(version);
-        return tlc_fail(error, TLC_ENVIRONMENT,
-                        "count: valgrind: not found; install it, for example: apt-get install "
-                        "valgrind");
-    }
-    version[strcspn(version, "\n")] = '\0';
-    json_object_set_new(document, "valgrind", json_string(version));
-    free(version);
-    return TLC_OK;
-}
+    "  tlscost count --cert rsa-2048 --against base.json --fail-above 1%\n"
+    "  tlscost count --by perf --event cycles\n";
 
 static json_t *configuration_json(const struct tlc_count_options *options)
 {
@@ -168,139 +177,23 @@ static json_t *configuration_json(const struct tlc_count_options *options)
                      "tickets", options->tickets);
 }
 
-static const json_t *side_of(const json_t *document, const char *side)
+static enum tlc_status count(struct options *options, json_t *document, struct tlc_error *error)
 {
-    return json_object_get(json_object_get(document, "sides"), side);
-}
-
-static double number_of(const json_t *object, const char *member)
-{
-    const json_t *value = json_object_get(object, member);
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
-
-static const char *const side_names[] = {"server", "client"};
-
-static enum tlc_status check_stored(const json_t *document, const json_t *stored, const char *path,
-                                    struct tlc_error *error)
-{
-    const char *command = json_string_value(json_object_get(stored, "command"));
-    if (!command || strcmp(command, "count"))
-        return tlc_fail(error, TLC_USAGE, "count: --against %s: not a result of 'count'", path);
-    if (!json_equal(json_object_get(document, "configuration"),
-                    json_object_get(stored, "configuration")))
-        return tlc_fail(error, TLC_USAGE,
-                        "count: --against %s: it counted another configuration; give the same "
-                        "options",
-                        path);
-    for (int i = 0; i < 2; i++)
-        if (!(number_of(side_of(stored, side_names[i]), "instructions_per_handshake") > 0))
-            return tlc_fail(error, TLC_USAGE, "count: --against %s: sides.%s: no count", path,
-                            side_names[i]);
-    return TLC_OK;
-}
-
-// The ratio of each side to the stored one. A gate is crossed when the ratio lies above it by more
-// than both spreads.
-static void add_comparison(json_t *document, const json_t *stored, const struct options *options)
-{
-    json_t *against = json_object();
-    for (int i = 0; i < 2; i++) {
-        const json_t *now = side_of(document, side_names[i]);
-        const json_t *then = side_of(stored, side_names[i]);
-        double ratio = number_of(now, "instructions_per_handshake") /
-                       number_of(then, "instructions_per_handshake");
-        double slack = number_of(now, "spread") + number_of(then, "spread");
-        slack = isfinite(slack) ? slack : 0;
-        bool crossed =
-            isfinite(options->fail_above) && ratio * (1 - slack) > 1 + options->fail_above;
-        json_object_set_new(against, side_names[i],
-                            json_pack("{s:f, s:f, s:f, s:b}", "estimate", ratio, "low",
-                                      ratio * (1 - slack), "high", ratio * (1 + slack),
-                                      "crosses_gate", crossed));
-    }
-    json_object_set_new(against, "file", json_string(options->against));
-    json_object_set_new(document, "against", against);
-}
-
-static enum tlc_status check_gate(const json_t *document, const struct options *options,
-                                  struct tlc_error *error)
-{
-    const json_t *against = json_object_get(document, "against");
-    for (int i = 0; i < 2; i++) {
-        const json_t *side = json_object_get(against, side_names[i]);
-        if (json_is_true(json_object_get(side, "crosses_gate")))
-            return tlc_fail(error, TLC_GATE,
-                            "count: the %s takes %.2f %% more instructions than in %s; the limit "
-                            "is %g %%",
-                            side_names[i], 100 * (number_of(side, "estimate") - 1),
-                            options->against, 100 * options->fail_above);
-    }
-    return TLC_OK;
-}
-
-// Names come from programs and libraries; only what can be printed is.
-static void print_name(const char *name, int width)
-{
-    for (; *name && width > 0; name++, width--)
-        putchar(isprint((unsigned char)*name) ? *name : '?');
-    printf("%*s", width, "");
-}
-
-static void print_side(const json_t *document, const char *name)
-{
-    const json_t *side = side_of(document, name);
-    const json_t *against = json_object_get(json_object_get(document, "against"), name);
-    size_t index;
-    json_t *function;
-    printf("%s: %.0f instructions a handshake (two counts apart by %.2f %%)\n", name,
-           number_of(side, "instructions_per_handshake"), 100 * number_of(side, "spread"));
-    if (against)
-        printf("  %.4f times what was stored (%.4f to %.4f)\n", number_of(against, "estimate"),
-               number_of(against, "low"), number_of(against, "high"));
-    json_array_foreach(json_object_get(side, "functions"), index, function)
-    {
-        printf("  %12.0f  %5.1f %%  ", number_of(function, "instructions"),
-               100 * number_of(function, "share"));
-        print_name(json_string_value(json_object_get(function, "name")), 44);
-        printf("  ");
-        print_name(json_string_value(json_object_get(function, "object")), 30);
-        putchar('\n');
-    }
-    putchar('\n');
-}
-
-static void print_document(const json_t *document)
-{
-    const json_t *configuration = json_object_get(document, "configuration");
-    printf("stack %s, certificate %s, group %s, share %s\n\n",
-           json_string_value(json_object_get(configuration, "stack")),
-           json_string_value(json_object_get(configuration, "certificate")),
-           json_string_value(json_object_get(configuration, "groups")),
-           json_string_value(json_object_get(configuration, "share")));
-    for (int i = 0; i < 2; i++)
-        print_side(document, side_names[i]);
-    printf("User space only; the kernel's work is in no count.\n");
-    const json_t *perf = json_object_get(document, "perf");
-    if (!json_is_true(json_object_get(perf, "available")))
-        printf("Hardware counters: %s.\n", json_string_value(json_object_get(perf, "reason")));
-}
-
-static enum tlc_status count(const struct options *options, json_t *document,
-                             struct tlc_error *error)
-{
+    const char *against = options->against;
     json_t *stored = NULL;
-    enum tlc_status status = TLC_OK;
-    if (options->against)
-        status = tlc_result_read(options->against, &stored, error);
-    if (status == TLC_OK && options->against)
-        status = check_stored(document, stored, options->against, error);
+    enum tlc_status status = tlc_count_settle(&options->count, document, error);
+    if (status == TLC_OK && against)
+        status = tlc_result_read(against, &stored, error);
+    if (status == TLC_OK && against)
+        status = tlc_count_check_stored(document, stored, against, error);
     if (status == TLC_OK)
-        status = require_valgrind(document, error);
+        status = tlc_count_require(&options->count, document, error);
+    if (status == TLC_OK && against)
+        status = tlc_count_check_space(document, stored, against, error);
     if (status == TLC_OK)
         status = tlc_count_run(&options->count, document, error);
-    if (status == TLC_OK && options->against)
-        add_comparison(document, stored, options);
+    if (status == TLC_OK && against)
+        tlc_count_compare(document, stored, against, options->fail_above);
     json_decref(stored);
     return status;
 }
@@ -311,7 +204,7 @@ int tlc_cmd_count(int argc, char **argv)
                                         .certificate = "ecdsa-p256",
                                         .groups = "X25519MLKEM768",
                                         .share = "honest",
-                                        .handshakes = 20,
+                                        .method = tlc_count_method("callgrind"),
                                         .repeats = 2,
                                         .top = 10,
                                         .timeout_ms = 300000},
@@ -321,7 +214,6 @@ int tlc_cmd_count(int argc, char **argv)
         return TLC_USAGE;
     struct tlc_error error = {0};
     json_t *document = tlc_result_new("count", tlc_machine_describe());
-    json_object_set_new(document, "method", json_string("callgrind"));
     json_object_set_new(document, "configuration", configuration_json(&options.count));
     json_object_set_new(document, "perf", tlc_instructions_describe());
     enum tlc_status status = count(&options, document, &error);
@@ -330,9 +222,9 @@ int tlc_cmd_count(int argc, char **argv)
     if (status == TLC_OK && options.json)
         tlc_print_json(document);
     else if (status == TLC_OK)
-        print_document(document);
+        tlc_count_print(document);
     if (status == TLC_OK)
-        status = check_gate(document, &options, &error);
+        status = tlc_count_gate(document, options.against, options.fail_above, &error);
     json_decref(document);
     return status == TLC_OK ? TLC_OK : tlc_report_error(&error);
 }
