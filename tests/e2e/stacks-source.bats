@@ -1,0 +1,56 @@
+#!/usr/bin/env bats
+# Plug-ins of libraries that take minutes to build from source: tested where a prefix is kept, and
+# built for it when TLSCOST_PEERS is 'required'.
+
+# shellcheck disable=SC2154 # stacks.bash sets id and plugin
+bats_require_minimum_version 1.5.0
+load stacks
+
+# Skips a recipe whose library is not here yet.
+is_here() {
+    compgen -G "${XDG_CACHE_HOME:-$HOME/.cache}/tlscost/current/$1-*" >/dev/null || [ "${TLSCOST_PEERS:-}" = required ] ||
+        skip "$1 is not built here (tlscost stacks get $1)"
+}
+
+@test "GnuTLS passes its self-test, and what it lacks is refused by name" {
+    is_here gnutls-3.8
+    passes gnutls-3.8 74
+    make_certificates
+    run -0 "$TLSCOST" stacks show "$id"
+    [[ $output == *psk_ke* ]]
+    run -2 "$TLSCOST" serve --stack "$id" --listen 127.0.0.1:0 --certs "$CERTS" --groups X25519MLKEM768
+    [[ $output == *"this build of GnuTLS 3."*"has no X25519MLKEM768; one with leancrypto has it"* ]]
+    run -2 "$TLSCOST" serve --stack "$id" --listen 127.0.0.1:0 --certs "$CERTS" --tickets stateful
+    [[ $output == *"keeps no TLS 1.3 sessions in the server; OpenSSL and wolfSSL do"* ]]
+}
+
+@test "GnuTLS's server is understood by other clients" {
+    is_here gnutls-3.8
+    is_understood gnutls-3.8
+}
+
+@test "AWS-LC passes its self-test, and what it lacks is refused by name" {
+    is_here awslc-5
+    passes awslc-5 127
+    make_certificates
+    run -0 "$TLSCOST" stacks show "$id"
+    [[ $output == *X25519MLKEM768* && $output == *mldsa65* ]]
+    run -2 "$TLSCOST" serve --stack "$id" --listen 127.0.0.1:0 --certs "$CERTS" --tickets stateful
+    [[ $output == *"keeps no TLS 1.3 sessions in the server; OpenSSL and wolfSSL do"* ]]
+}
+
+@test "AWS-LC's server is understood by other clients" {
+    is_here awslc-5
+    is_understood awslc-5
+}
+
+@test "GnuTLS and AWS-LC shake hands with OpenSSL in both directions" {
+    local recipe
+    for recipe in gnutls-3.8 awslc-5; do
+        is_here "$recipe"
+        plugin_of "$recipe"
+        "$TLSCOST" pair -q --busy-machine --stack "openssl,$id" --client-stack "openssl,$id" --versions 1.2,1.3 \
+            --groups X25519 --blocks 1 --iterations 1 --count 5 --idle 0 --json >"$BATS_TEST_TMPDIR/pair.json"
+        jq -e '.arms | length == 8 and all(.samples | length > 0)' "$BATS_TEST_TMPDIR/pair.json"
+    done
+}
