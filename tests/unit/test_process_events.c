@@ -78,8 +78,8 @@ static void refusals_say_what_would_help(void **state)
         struct tlc_event_refusal refusal;
         const char *says, *never_says;
     } cases[] = {
-        {{ENOENT, false, 2, true}, "it is a virtual machine", "sysctl"},
-        {{EOPNOTSUPP, false, 0, false}, "no counter of branch misses", "it is a virtual machine"},
+        {{ENOENT, false, 2, true}, "it is a virtual machine: ", "sysctl"},
+        {{EOPNOTSUPP, false, 0, false}, "no counter of branch misses", "it is a virtual machine: "},
         {{EACCES, false, 4, false}, "sysctl -w kernel.perf_event_paranoid=1", "virtual"},
         {{EACCES, true, 2, false}, "kernel.perf_event_paranoid is 2", "container"},
         {{EACCES, false, 2, false}, "container", "sysctl"},
