@@ -24,12 +24,12 @@ static void write_sums(struct tlc_telling *telling, const struct tlc_parts *part
     double counted = mean_of(parts->time_us, parts->blocks);
     double sampled = mean_of(parts->sampled_us, parts->blocks);
     double unknown = mean_of(parts->of[TLC_PART_UNKNOWN], parts->blocks) / total;
-    double gap = counted / total - 1;
+    double gap = counted / sampled - 1;
     tlc_tell_item(telling, name,
-                  "%.0f samples; they alone count %.1f us a handshake, %+.1f %% of the %.1f us "
-                  "measured without them; sampling itself took %.1f us a handshake (%.1f %%); "
-                  "unknown %.1f %%",
-                  parts->samples, counted, 100 * gap, total, sampled - total,
+                  "%.0f samples; by their number a handshake took %.1f us in their slices, by the "
+                  "kernel's clock %.1f us (apart by %+.1f %%); sampling took %.1f us of it (%.1f "
+                  "%%); unknown %.1f %%",
+                  parts->samples, counted, sampled, 100 * gap, sampled - total,
                   100 * (sampled / total - 1), 100 * unknown);
     if (parts->cut > SHARED_OUT * parts->samples)
         tlc_tell_item(telling, name,
@@ -38,7 +38,7 @@ static void write_sums(struct tlc_telling *telling, const struct tlc_parts *part
                       100 * parts->cut / parts->samples);
     if (fabs(gap) > CLOSED)
         tlc_tell_item(telling, name,
-                      "NOT CLOSED: samples and clock disagree by more than %.0f %%: samples were "
+                      "NOT CLOSED: samples and clock are apart by more than %.0f %%: samples were "
                       "lost, or too few were taken; raise the plan's sampling or rounds",
                       100 * CLOSED);
     if (unknown > KNOWN)
