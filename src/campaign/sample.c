@@ -293,6 +293,7 @@ static json_t *stay_json(const struct tlc_stay *stay)
     json_object_set_new(json, "client_certificates",
                         json_integer((json_int_t)stay->client_certificates));
     json_object_set_new(json, "provider_work", json_integer((json_int_t)stay->provider_work));
+    json_object_set_new(json, "trace_work", json_integer((json_int_t)stay->trace_work));
     json_object_set_new(json, "server_alive", json_boolean(stay->server_alive));
     json_object_set_new(json, "listen_overflows", json_integer((json_int_t)stay->listen_overflows));
     json_object_set_new(json, "listen_drops", json_integer((json_int_t)stay->listen_drops));
