@@ -476,6 +476,10 @@ enum tlc_status tlc_campaign_run(const struct tlc_campaign_options *options, jso
         status = tlc_fail(error, TLC_INTERRUPTED, "run: interrupted before a block was finished");
     }
     tlc_journal_close(campaign.journal);
+    // There is nothing to go on with.
+    if (campaign.journal && status != TLC_OK && status != TLC_INTERRUPTED && !options->go_on &&
+        !json_array_size(campaign.samples))
+        remove(options->journal);
     json_decref(campaign.samples);
     json_decref(campaign.looks);
     json_decref(header);

@@ -46,7 +46,7 @@ static bool try_text(const char *text, size_t count)
     struct tlc_error error = {0};
     char *exact = malloc(count ? count : 1);
     memcpy(exact, text, count);
-    enum tlc_status status = tlc_plan_parse(exact, count, "damaged", &plan, &error);
+    enum tlc_status status = tlc_plan_parse(exact, count, "damaged.yaml", &plan, &error);
     free(exact);
     if (status == TLC_OK) {
         assert_true(plan->arm_count >= 1 && plan->schedule.blocks >= 6);
@@ -57,7 +57,7 @@ static bool try_text(const char *text, size_t count)
     }
     assert_null(plan);
     assert_int_equal(status, TLC_USAGE);
-    static const char start[] = "plan: damaged:";
+    static const char start[] = "plan: damaged.yaml:";
     if (strncmp(error.text, start, sizeof start - 1) ||
         !isdigit((unsigned char)error.text[sizeof start - 1]))
         fail_msg("%s", error.text);
