@@ -123,7 +123,8 @@ checks: {generator_busy: 100%, server_busy: 0%, steal: 100%, accounting: 100000%
 YAML
     run "$TLSCOST" run --quiet --blocks 1 -o "$result" "$plan"
     [ "$status" -eq 3 ] || { echo "$output"; false; }
-    jq -e '.arms | map([.refused[].check]) == [["trace"], []]' "$result"
+    # It has another certificate as well, which is not what is asked here.
+    jq -e '.arms | map([.refused[].check] | index("trace") != null) == [true, false]' "$result"
 }
 
 @test "what cannot be traced is refused before anything runs" {
