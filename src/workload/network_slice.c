@@ -502,7 +502,7 @@ enum tlc_status tlc_network_warm_up(struct tlc_workload *workload, size_t arm,
         seat.closed = true;
         seat.concurrency = seat.concurrency < BATCH ? seat.concurrency : BATCH;
     }
-    if (status == TLC_OK)
+    if (status == TLC_OK && duration_us)
         status = run_seats(workload, &seat, 1, duration_us, 0, NULL, &slice, error);
     tlc_slice_clear(&slice);
     if (status == TLC_OK && state->arm->offered > 0)

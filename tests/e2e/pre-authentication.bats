@@ -75,7 +75,7 @@ YAML
 @test "unfinished handshakes that contradict themselves are refused by name" {
     show 'share: low-order, stop: after-client-hello, groups: P-256'
     [ "$status" -eq 1 ]
-    [[ "$output" == *"share"*"no such part"* ]]
+    [[ "$output" == *"arm 'other'"*"no such part"* ]]
     show 'share: unreduced'
     [ "$status" -eq 1 ]
     [[ "$output" == *"stop: after-client-hello"* ]]
