@@ -48,7 +48,7 @@ static const json_t *same_in(const json_t *trace, const struct path *path)
 
 // The median over samples.
 static const char *figure(const struct tlc_report_arm *arm, const struct path *path,
-                          const char *member, const char *format, char words[TLC_WORDS])
+                          const char *member, char words[TLC_WORDS])
 {
     double values[MAX_SAMPLES];
     size_t count = 0;
@@ -59,7 +59,7 @@ static const char *figure(const struct tlc_report_arm *arm, const struct path *p
     }
     strcpy(words, "-");
     if (count)
-        snprintf(words, TLC_WORDS, format, tlc_median(values, count));
+        snprintf(words, TLC_WORDS, "%.2f", tlc_median(values, count));
     return words;
 }
 
@@ -74,12 +74,11 @@ static void tell_operations(struct tlc_telling *telling, struct tlc_table *table
                  "> > > > > > > > ", text_of(operation, "component"),
                  text_of(operation, "algorithm"));
         tlc_tell_row(telling, table,
-                     (const char *const[]){arm->name, words[0],
-                                           figure(arm, path, "calls", "%.2f", words[1]),
-                                           figure(arm, path, "trimmed_us", "%.2f", words[2]),
-                                           figure(arm, path, "us", "%.2f", words[3]),
-                                           figure(arm, path, "own_us", "%.2f", words[4]),
-                                           figure(arm, path, "median_us", "%.2f", words[5])});
+                     (const char *const[]){
+                         arm->name, words[0], figure(arm, path, "calls", words[1]),
+                         figure(arm, path, "trimmed_us", words[2]),
+                         figure(arm, path, "us", words[3]), figure(arm, path, "own_us", words[4]),
+                         figure(arm, path, "median_us", words[5])});
         tell_operations(telling, table, arm, json_object_get(operation, "nested"), path);
         path->length--;
     }
