@@ -112,7 +112,7 @@ static void explain_load(OSSL_LIB_CTX *library, const struct chosen *chosen,
         openssl_explain(error, "provider");
     else
         snprintf(error->text, sizeof error->text,
-                 "provider: %s does not start with the settings '%.150s'", chosen->name,
+                 "provider: %s does not start with the settings '%.120s'", chosen->name,
                  chosen->settings);
 }
 
