@@ -183,7 +183,8 @@ void tlc_allocations_from_json(const json_t *json, struct tlc_allocations *count
     const json_t *components = json_object_get(json, "components");
     *counts = (struct tlc_allocations){.count = number_of(json, "count"),
                                        .bytes = number_of(json, "bytes"),
-                                       .frees = number_of(json, "frees")};
+                                       .frees = number_of(json, "frees"),
+                                       .held = number_of(json, "held")};
     for (unsigned i = 0; i <= TLC_COMPONENT_COUNT; i++) {
         const json_t *one = json_object_get(components, tlc_component_name(i));
         counts->components[i].count = number_of(one, "count");
