@@ -11,7 +11,7 @@ uint64_t tlc_burn(unsigned us);
 
 // What the kernel charges this thread for `us` microseconds of such work while it has nothing else
 // to do: CPU time over work. Timer interrupts, and what a hypervisor takes without telling, make it
-// more than 1. NAN when the thread's CPU clock cannot be read.
+// more than 1.
 double tlc_burn_charge(unsigned us);
 
 #endif

@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -259,8 +258,8 @@ static enum tlc_status do_charge(struct tlc_server *server, json_t *request, str
         return refuse(server, request, error, "charge: 'us' must be a whole number from 1 to %d",
                       TLC_BURN_MAX_US);
     double charge = tlc_burn_charge((unsigned)us);
-    return isfinite(charge) ? reply(server, request, json_pack("{s:f}", "charge", charge), error)
-                            : refuse(server, request, error, "charge: no CPU clock of threads");
+    return charge > 0 ? reply(server, request, json_pack("{s:f}", "charge", charge), error)
+                      : refuse(server, request, error, "charge: no CPU clock of threads");
 }
 
 static enum tlc_status do_counters(struct tlc_server *server, json_t *request,

@@ -237,6 +237,17 @@ static uint64_t run_time_ns(const struct instance *instance)
                           : tlc_tree_cpu_ns(instance->server.process.pid, NULL);
 }
 
+// Merging is for parts side by side; these follow each other, so their times add up.
+static enum tlc_status add_counters(struct tlc_counters *whole, const struct tlc_counters *more,
+                                    struct tlc_error *error)
+{
+    double window_s = whole->window_s + more->window_s, span_s = whole->span_s + more->span_s;
+    enum tlc_status status = tlc_counters_merge(whole, more, error);
+    whole->window_s = window_s;
+    whole->span_s = span_s;
+    return status;
+}
+
 // One bucket of a slice: short enough to show how things change, drained at its end.
 static enum tlc_status run_bucket(struct seat *seat, json_t *buckets, struct tlc_error *error)
 {
@@ -249,12 +260,7 @@ static enum tlc_status run_bucket(struct seat *seat, json_t *buckets, struct tlc
         uint64_t after_ns = run_time_ns(seat->instance);
         tlc_buckets_add(buckets, seat->counters.handshakes, seat->counters.resumed,
                         after_ns > before_ns ? (double)(after_ns - before_ns) / 1000 : 0);
-        // Merging is for parts side by side; these follow each other.
-        double window_s = whole.window_s + seat->counters.window_s;
-        double span_s = whole.span_s + seat->counters.span_s;
-        status = tlc_counters_merge(&whole, &seat->counters, error);
-        whole.window_s = window_s;
-        whole.span_s = span_s;
+        status = add_counters(&whole, &seat->counters, error);
     }
     tlc_counters_free(&seat->counters);
     seat->counters = whole;
@@ -342,14 +348,10 @@ static enum tlc_status add_part(const struct tlc_arm *arm, struct tlc_slice *sli
     enum tlc_status status = tlc_counters_from_json(slice->detail, &counters, error);
     if (status == TLC_OK)
         status = tlc_counters_from_json(more->detail, &other, error);
-    // Merging is for parts side by side; these follow each other.
-    double window_s = counters.window_s + other.window_s, span_s = slice->span_s + more->span_s;
     if (status == TLC_OK)
-        status = tlc_counters_merge(&counters, &other, error);
+        status = add_counters(&counters, &other, error);
     if (status == TLC_OK) {
         json_decref(slice->detail);
-        counters.window_s = window_s;
-        counters.span_s = span_s;
         double cost_us = slice->cost_us + more->cost_us;
         fill_slice(arm, &counters, cost_us, slice->burnt_us + more->burnt_us, slice);
     }
