@@ -7,13 +7,7 @@
 #include <string.h>
 
 #include "campaign/calibrate_figures.h"
-#include "measure/clock.h"
-#include "measure/interference.h"
 
-// 2 x 100 windows of 1000 X25519 operations are about 5 s.
-enum { INTERFERENCE_PAIRS = 100, INTERFERENCE_OPERATIONS = 1000 };
-// A slow machine gets fewer blocks, and so wider intervals, rather than a longer calibration.
-static const double MOST_SECONDS = 170;
 static const double CONFIDENCE = 0.95;
 // How far the slope may be from 1, and first from last place: a claim of a few per cent rests on
 // them.
@@ -127,6 +121,16 @@ json_t *tlc_calibration_interference(const double *idle_ns, const double *busy_n
     return json;
 }
 
+json_t *tlc_calibration_company(const double *ratios, size_t count)
+{
+    json_t *json = figure_json("estimate", tlc_signed_rank_interval(ratios, count, CONFIDENCE));
+    json_t *readings = json_array();
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(readings, json_real(ratios[i]));
+    json_object_set_new(json, "readings", readings);
+    return json;
+}
+
 // --- known cost ---
 
 // Points of all blocks for the line. Each is a difference to the slice it was paired with, so the
@@ -140,20 +144,24 @@ struct line {
 // One value a block of what is known of an arm's burn, and of what was read of it.
 struct known {
     double *burnt;    // by the server's own clock, which is not quite what was asked
-    double *injected; // at what the same work costs the same server by itself
+    double *alone;    // at what the same work costs the same server by itself
+    double *injected; // and at what work costs in company
     double *read;
 };
 
-static bool read_known(struct known *known, const json_t *arms, size_t arm, unsigned blocks)
+static bool read_known(struct known *known, const json_t *arms, size_t arm, unsigned blocks,
+                       double company)
 {
     known->burnt = calloc(blocks + 1u, sizeof *known->burnt);
+    known->alone = calloc(blocks + 1u, sizeof *known->alone);
     known->injected = calloc(blocks + 1u, sizeof *known->injected);
     known->read = calloc(blocks + 1u, sizeof *known->read);
-    if (!known->burnt || !known->injected || !known->read)
+    if (!known->burnt || !known->alone || !known->injected || !known->read)
         return false;
     for (unsigned block = 0; block < blocks; block++) {
         known->burnt[block] = tlc_extra_burn(arms, arm, block, false);
-        known->injected[block] = tlc_extra_burn(arms, arm, block, true);
+        known->alone[block] = tlc_extra_burn(arms, arm, block, true);
+        known->injected[block] = company * known->alone[block];
     }
     return tlc_extra_costs(arms, arm, blocks, known->read);
 }
@@ -161,6 +169,7 @@ static bool read_known(struct known *known, const json_t *arms, size_t arm, unsi
 static void free_known(struct known *known)
 {
     free(known->burnt);
+    free(known->alone);
     free(known->injected);
     free(known->read);
 }
@@ -190,19 +199,20 @@ static json_t *point_json(const struct tlc_plan *plan, size_t arm, const struct 
                         json_real((double)(plan->arms[arm].burn_us - plan->arms[0].burn_us)));
     json_object_set_new(point, "arm", json_string(plan->arms[arm].name));
     json_object_set_new(point, "burnt_us", positive_or_null(tlc_median(known->burnt, blocks)));
+    json_object_set_new(point, "alone_us", positive_or_null(tlc_median(known->alone, blocks)));
     json_object_set_new(point, "injected_us",
                         positive_or_null(tlc_median(known->injected, blocks)));
     return point;
 }
 
 static bool add_arms(struct line *line, const struct tlc_plan *plan, const json_t *arms,
-                     json_t *points)
+                     double company, json_t *points)
 {
     for (size_t arm = 1; arm < plan->arm_count; arm++) {
         struct known known = {0};
         if (!is_burn(plan, arm))
             continue;
-        bool whole = read_known(&known, arms, arm, plan->schedule.blocks);
+        bool whole = read_known(&known, arms, arm, plan->schedule.blocks, company);
         if (whole) {
             add_points(line, &known, plan->schedule.blocks);
             json_array_append_new(points, point_json(plan, arm, &known));
@@ -214,17 +224,34 @@ static bool add_arms(struct line *line, const struct tlc_plan *plan, const json_
     return true;
 }
 
-static json_t *known_cost(const struct tlc_plan *plan, const json_t *arms)
+// What is injected is known no better than what work costs in company.
+static struct tlc_interval slope_of(struct tlc_interval line, struct tlc_interval company)
 {
+    if (!company.n || !(line.low > 0) || !isfinite(line.high))
+        return line;
+    if (!(company.low > 0) || !isfinite(company.high))
+        return (struct tlc_interval){line.estimate, -INFINITY, INFINITY, line.n};
+    line.low = line.estimate *
+               exp(-hypot(log(line.estimate / line.low), log(company.high / company.estimate)));
+    line.high = line.estimate *
+                exp(hypot(log(line.high / line.estimate), log(company.estimate / company.low)));
+    return line;
+}
+
+static json_t *known_cost(const struct tlc_plan *plan, const json_t *document)
+{
+    const json_t *arms = json_object_get(document, "arms");
+    struct tlc_interval company = figure_of(json_object_get(document, "company"), "estimate");
+    double worth = company.n ? company.estimate : 1;
     size_t most = plan->arm_count * plan->schedule.blocks;
     struct line line = {.x = calloc(most, sizeof *line.x),
                         .y = calloc(most, sizeof *line.y),
                         .instance = calloc(most, sizeof *line.instance)};
     json_t *json = NULL, *points = json_array();
-    if (line.x && line.y && line.instance && add_arms(&line, plan, arms, points)) {
-        json =
-            figure_json("slope", tlc_slope_over_instances(line.x, line.y, line.instance, line.count,
-                                                          plan->schedule.blocks, CONFIDENCE));
+    if (line.x && line.y && line.instance && add_arms(&line, plan, arms, worth, points)) {
+        struct tlc_interval slope = tlc_slope_over_instances(
+            line.x, line.y, line.instance, line.count, plan->schedule.blocks, CONFIDENCE);
+        json = figure_json("slope", slope_of(slope, company));
         json_object_set(json, "points", points);
     }
     json_decref(points);
@@ -376,7 +403,7 @@ enum tlc_status tlc_calibration_judge(json_t *document, const struct tlc_plan *p
 {
     struct parts parts;
     const json_t *arms = json_object_get(document, "arms");
-    json_t *known = known_cost(plan, arms);
+    json_t *known = known_cost(plan, document);
     if (!known)
         return tlc_fail(error, TLC_ENVIRONMENT, "calibrate: out of memory");
     struct tlc_interval equal = ratio_of_arm(document, (size_t)plan->control);
@@ -395,58 +422,5 @@ enum tlc_status tlc_calibration_judge(json_t *document, const struct tlc_plan *p
         status = tlc_fail(error, TLC_REFUSED, "calibrate: %s: %s",
                           strcmp(parts.worst, "failed") ? "not shown" : "failed", parts.first);
     json_decref(parts.list);
-    return status;
-}
-
-// --- the run ---
-
-static enum tlc_status measure_interference(const struct tlc_campaign_options *options,
-                                            json_t **interference, struct tlc_error *error)
-{
-    double ns[2][INTERFERENCE_PAIRS];
-    size_t pairs = 0;
-    for (; pairs < INTERFERENCE_PAIRS && !tlc_campaign_interrupted(); pairs++)
-        for (unsigned turn = 0; turn < 2; turn++) {
-            // idle busy, busy idle, ...: what drifts meets both alike.
-            unsigned busy = (turn + (unsigned)pairs) % 2;
-            enum tlc_status status =
-                tlc_interference_window(&options->server_cpus, &options->generator_cpus, busy,
-                                        INTERFERENCE_OPERATIONS, &ns[busy][pairs], error);
-            if (status != TLC_OK)
-                return status;
-        }
-    *interference = tlc_calibration_interference(ns[0], ns[1], pairs);
-    return TLC_OK;
-}
-
-enum tlc_status tlc_calibrate(const struct tlc_campaign_options *options, json_t **document,
-                              struct tlc_error *error)
-{
-    json_t *interference = NULL;
-    struct tlc_error judging = {0};
-    struct tlc_campaign_options bounded = *options;
-    struct tlc_plan plan = *options->plan;
-    uint64_t started_ns = tlc_now_ns();
-    *document = NULL;
-    enum tlc_status status = tlc_calibration_check_plan(options->plan, error);
-    if (status == TLC_OK)
-        status = measure_interference(options, &interference, error);
-    if (status == TLC_OK)
-        plan.schedule.at_most_us =
-            (uint64_t)fmax(1e6, MOST_SECONDS * 1e6 - (double)(tlc_now_ns() - started_ns) / 1e3);
-    bounded.plan = &plan;
-    if (status == TLC_OK)
-        status = tlc_campaign_run(&bounded, document, error);
-    if (*document) {
-        json_object_set_new(*document, "command", json_string("calibrate"));
-        json_object_set(*document, "interference", interference);
-        enum tlc_status judged = tlc_calibration_judge(*document, options->plan, &judging);
-        // Refused samples are the campaign's to tell; without any, the verdict speaks.
-        if (status == TLC_OK && judged != TLC_OK) {
-            *error = judging;
-            status = judged;
-        }
-    }
-    json_decref(interference);
     return status;
 }

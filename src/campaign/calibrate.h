@@ -12,18 +12,24 @@
 enum tlc_status tlc_calibration_check_plan(const struct tlc_plan *plan,
                                            struct tlc_error *error) TLC_CHECKED;
 
-// Runs the interference windows and the campaign, and builds the document of `calibrate`. The
-// status is TLC_REFUSED when a part failed or could not be shown; *document is NULL only when
-// nothing can be said.
+// About how long it takes.
+double tlc_calibration_seconds(const struct tlc_plan *plan);
+
+// Runs the interference windows, the readings in company and the campaign, and builds the document
+// of `calibrate`. The status is TLC_REFUSED when a part failed or could not be shown; *document is
+// NULL only when nothing can be said.
 enum tlc_status tlc_calibrate(const struct tlc_campaign_options *options, json_t **document,
                               struct tlc_error *error) TLC_CHECKED;
 
 // Puts a_a, known_cost, position, fair_client and verdict into `document`, which holds the arms of
-// a campaign of `plan` and `interference`. Pure. TLC_REFUSED when a part did not pass.
+// a campaign of `plan`, `interference` and `company`. Pure. TLC_REFUSED when a part did not pass.
 enum tlc_status tlc_calibration_judge(json_t *document, const struct tlc_plan *plan,
                                       struct tlc_error *error) TLC_CHECKED;
 // The interval of busy / idle over pairs of windows (ns an operation), as `interference`.
 json_t *tlc_calibration_interference(const double *idle_ns, const double *busy_ns, size_t pairs);
+
+// The interval of readings of what work costs in company (workload/company.h), as `company`.
+json_t *tlc_calibration_company(const double *ratios, size_t count);
 
 // What later results of the machine cite: figures, verdict, CPUs, date, machine. The caller's.
 json_t *tlc_calibration_summary(const json_t *document);

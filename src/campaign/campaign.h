@@ -33,9 +33,9 @@ enum tlc_status tlc_campaign_run(const struct tlc_campaign_options *options, jso
 // Takes the optional arms that cannot run here out of the plan, each with the reason; also those
 // that are divided by one of them. TLC_USAGE when an arm that must stay is divided by one.
 enum tlc_status tlc_campaign_leave_out(struct tlc_plan *plan, struct tlc_error *error) TLC_CHECKED;
-// Makes the first handshake of one arm of the plan and ends it again: whether the arm can run here at
-// all. The error is the library's own words, or how *evidence (the caller's, NULL when there is none)
-// differs from what the arm asks for. Of `options` the plan, folders and CPUs count.
+// Makes the first handshake of one arm of the plan and ends it again: whether the arm can run here
+// at all. The error is the library's own words, or how *evidence (the caller's, NULL when there is
+// none) differs from what the arm asks for. Of `options` the plan, folders and CPUs count.
 enum tlc_status tlc_campaign_try(const struct tlc_campaign_options *options, size_t arm,
                                  json_t **evidence, struct tlc_error *error) TLC_CHECKED;
 // Asks a running campaign to stop after its slice (async-signal-safe).

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "campaign/sample.h"
+#include "campaign/setup.h"
 #include "campaign/until.h"
 #include "measure/clock.h"
 #include "measure/machine.h"
@@ -435,14 +436,8 @@ static enum tlc_status open_workloads(struct campaign *campaign, struct tlc_erro
 enum tlc_status tlc_campaign_run(const struct tlc_campaign_options *options, json_t **result,
                                  struct tlc_error *error)
 {
-    struct campaign campaign = {.options = options,
-                                .plan = options->plan,
-                                .setup = {.plan = options->plan,
-                                          .work_directory = options->work_directory,
-                                          .certificate_directory = options->certificate_directory,
-                                          .server_cpus = options->server_cpus,
-                                          .generator_cpus = options->generator_cpus,
-                                          .idle_connections = options->idle_connections}};
+    struct campaign campaign = {
+        .options = options, .plan = options->plan, .setup = tlc_campaign_setup(options)};
     json_t *header = NULL;
     *result = NULL;
     campaign.looks = json_array();

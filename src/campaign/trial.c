@@ -4,6 +4,7 @@
 
 #include "campaign/campaign.h"
 #include "campaign/sample.h"
+#include "campaign/setup.h"
 #include "workload/workload.h"
 
 // Starts the arm, takes its evidence and ends it.
@@ -29,12 +30,8 @@ enum tlc_status tlc_campaign_try(const struct tlc_campaign_options *options, siz
     one.arms = &options->plan->arms[arm];
     one.arm_count = 1;
     one.control = one.fair_client = -1;
-    const struct tlc_workload_setup setup = {.plan = &one,
-                                             .work_directory = options->work_directory,
-                                             .certificate_directory =
-                                                 options->certificate_directory,
-                                             .server_cpus = options->server_cpus,
-                                             .generator_cpus = options->generator_cpus};
+    struct tlc_workload_setup setup = tlc_campaign_setup(options);
+    setup.plan = &one;
     const struct tlc_workload_kind *kind = tlc_workload_kind(one.arms[0].workload);
     char difference[256];
     *evidence = NULL;

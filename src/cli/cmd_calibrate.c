@@ -114,7 +114,7 @@ static enum tlc_status run(const struct options *options, const struct tlc_plan 
     if (status == TLC_OK) {
         if (!options->quiet)
             fprintf(stderr, "tlscost: calibrating takes about %.0f s; leave the machine alone\n",
-                    1.25 * tlc_plan_seconds(plan) + 10);
+                    tlc_calibration_seconds(plan));
         status = tlc_calibrate(&campaign, document, error);
     }
     tlc_progress_end(&progress);

@@ -38,10 +38,24 @@ static void print_points(const json_t *known_cost, FILE *to)
     json_array_foreach(json_object_get(known_cost, "points"), index, point)
     {
         format_figure(point, "estimate", 2, text, sizeof text);
-        fprintf(to, "    %5.1f us asked, %6.2f burnt, charged %6.2f alone, read as %s us\n",
+        fprintf(to,
+                "    %5.1f us asked, %6.2f burnt, charged %6.2f alone, %6.2f in company, read as "
+                "%s us\n",
                 number_of(point, "asked_us"), number_of(point, "burnt_us"),
-                number_of(point, "injected_us"), text);
+                number_of(point, "alone_us"), number_of(point, "injected_us"), text);
     }
+}
+
+static void print_company(const json_t *company, FILE *to)
+{
+    char text[96];
+    const char *why = text_of(company, "why");
+    format_figure(company, "estimate", 4, text, sizeof text);
+    if (why[0])
+        fprintf(to, "    what work costs in company is not known, and counts as alone: %s\n", why);
+    else
+        fprintf(to, "    in memory, between handshakes, work costs %s of what it costs alone\n",
+                text);
 }
 
 static void print_part(const json_t *document, const json_t *part, FILE *to)
@@ -63,8 +77,10 @@ static void print_part(const json_t *document, const json_t *part, FILE *to)
     format_figure(figure, line ? "slope" : "estimate", 4, text, sizeof text);
     fprintf(to, "  %-15s %-28s %s\n", title, text, text_of(part, "outcome"));
     fprintf(to, "    %s\n", text_of(part, "text"));
-    if (line)
+    if (line) {
+        print_company(json_object_get(document, "company"), to);
         print_points(figure, to);
+    }
 }
 
 void tlc_calibration_print(const json_t *document, FILE *to)

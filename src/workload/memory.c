@@ -3,26 +3,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/message.h"
-#include "base/process.h"
 #include "generator/generator.h"
-#include "measure/proc.h"
 #include "workload/arm_mask.h"
 #include "workload/arm_support.h"
 #include "workload/kinds.h"
+#include "workload/memory_process.h"
 #include "workload/network_accounting.h"
 #include "workload/network_server.h"
 
-enum { ANSWER_MARGIN_MS = 20000, STOP_MS = 2000, LONGEST_MS = 3600000 };
+enum { LONGEST_MS = 3600000 };
 
 struct memory_arm {
     const struct tlc_arm *arm;
     char certificates[512]; // folder
-    struct tlc_process worker;
+    struct tlc_memory_process process;
     struct tlc_sums sums;
     uint64_t server_handshakes;
     uint64_t provider_total, provider_work; // its count, and what came to it in measured slices
-    bool prepared, dead;
+    bool prepared;
     bool idle_told; // the memory of idle connections is taken once
 };
 
@@ -75,66 +73,22 @@ static enum tlc_status memory_check(const struct tlc_workload_setup *setup, stru
 
 // ---- talking to a worker
 
-static void log_of(const struct tlc_workload *workload, size_t arm, char *path, size_t capacity)
-{
-    snprintf(path, capacity, "%s/pair-%zu.log", workload->setup->work_directory, arm);
-}
-
-// Sends a command (taken over) and takes its answer; an "error" member becomes the error.
+// Sends a command, which is taken over.
 static enum tlc_status ask(struct tlc_workload *workload, size_t arm, json_t *command,
                            int timeout_ms, json_t **answer, struct tlc_error *error)
 {
-    struct memory_arm *state = &workload->arms[arm];
-    *answer = NULL;
-    enum tlc_status status = tlc_message_send(state->worker.control, command, error);
-    json_decref(command);
-    if (status == TLC_OK)
-        status = tlc_message_receive(state->worker.control, timeout_ms, answer, error);
-    if (status != TLC_OK) {
-        char log[600], said[400];
-        log_of(workload, arm, log, sizeof log);
-        tlc_log_tail(log, said, sizeof said);
-        state->dead = true;
-        return tlc_fail_prefix(error, "worker%s%s", said[0] ? ": " : "", said);
-    }
-    const char *text = json_string_value(json_object_get(*answer, "error"));
-    if (!text)
-        return TLC_OK;
-    status = (enum tlc_status)json_integer_value(json_object_get(*answer, "status"));
-    tlc_fail(error, status ? status : TLC_ENVIRONMENT, "%s", text);
-    json_decref(*answer);
-    *answer = NULL;
-    return error->status;
+    return tlc_memory_ask(&workload->arms[arm].process, command, timeout_ms, answer, error);
 }
 
 static enum tlc_status start_worker(struct tlc_workload *workload, size_t arm,
                                     struct tlc_error *error)
 {
     char log[600];
-    const char *const arguments[] = {tlc_program_path(), "pair", "--control", NULL};
-    log_of(workload, arm, log, sizeof log);
+    struct memory_arm *state = &workload->arms[arm];
     struct tlc_arm_mask mask;
-    struct tlc_process_options options = {
-        .arguments = arguments,
-        .environment = tlc_arm_mask_environment(workload->arms[arm].arm, &mask),
-        .cpus = &workload->setup->server_cpus,
-        .control = true,
-        .log = log};
-    return tlc_process_start(&options, &workload->arms[arm].worker, error);
-}
-
-// The plan with this arm alone, which a worker reads as any stored plan.
-static json_t *plan_of_arm(const struct tlc_plan *plan, size_t arm)
-{
-    json_t *json = tlc_plan_to_json(plan);
-    json_t *alone = json_pack("[O]", json_array_get(json_object_get(json, "arms"), arm));
-    json_object_set_new(json_array_get(alone, 0), "lever", json_null());
-    json_object_set_new(json_array_get(alone, 0), "against", json_null());
-    json_object_set_new(json, "levers", json_array());
-    json_object_set_new(json, "arms", alone);
-    json_object_set_new(json, "control", json_null());
-    json_object_set_new(json, "fair_client", json_null());
-    return json;
+    snprintf(log, sizeof log, "%s/pair-%zu.log", workload->setup->work_directory, arm);
+    return tlc_memory_start(&state->process, &workload->setup->server_cpus, log,
+                            tlc_arm_mask_environment(state->arm, &mask), error);
 }
 
 // ---- slices
@@ -182,7 +136,7 @@ static enum tlc_status run_slice(struct tlc_workload *workload, size_t arm, uint
     json_t *answer;
     json_t *command = json_pack("{s:s, s:I, s:I}", "command", "slice", "duration_us",
                                 (json_int_t)duration_us, "count", (json_int_t)count);
-    int timeout_ms = count ? LONGEST_MS : (int)(duration_us / 1000) + ANSWER_MARGIN_MS;
+    int timeout_ms = count ? LONGEST_MS : (int)(duration_us / 1000) + TLC_MEMORY_ANSWER_MS;
     enum tlc_status status = ask(workload, arm, command, timeout_ms, &answer, error);
     if (status == TLC_OK)
         status = tlc_counters_from_json(json_object_get(answer, "counters"), &counters, error);
@@ -206,9 +160,9 @@ static enum tlc_status memory_slice(struct tlc_workload *workload, size_t arm, u
     const struct tlc_workload_setup *setup = workload->setup;
     struct tlc_readings before, after;
     (void)concurrency; // one thread, one handshake at a time
-    if (state->dead)
+    if (state->process.dead)
         return tlc_fail(error, TLC_REFUSED, "arm '%s': its process has ended", state->arm->name);
-    const struct tlc_observed observed = {.server = state->worker.pid,
+    const struct tlc_observed observed = {.server = state->process.worker.pid,
                                           .server_cpus = &setup->server_cpus,
                                           .generator_cpus = &setup->generator_cpus};
     enum tlc_status status = tlc_take_readings(&observed, &before, error);
@@ -232,29 +186,7 @@ static void memory_release(struct tlc_workload *workload, size_t arm)
     if (!state->prepared)
         return;
     state->prepared = false;
-    if (!state->dead) {
-        json_t *answer;
-        struct tlc_error ignored;
-        if (ask(workload, arm, json_pack("{s:s}", "command", "stop"), STOP_MS, &answer, &ignored) ==
-            TLC_OK)
-            json_decref(answer);
-    }
-    tlc_process_stop(&state->worker, STOP_MS);
-}
-
-static enum tlc_status take_evidence(struct tlc_workload *workload, size_t arm, json_t **evidence,
-                                     struct tlc_error *error)
-{
-    json_t *answer;
-    json_t *command = json_pack("{s:s, s:o, s:s}", "command", "prepare", "plan",
-                                plan_of_arm(workload->setup->plan, arm), "certificates",
-                                workload->arms[arm].certificates);
-    enum tlc_status status = ask(workload, arm, command, ANSWER_MARGIN_MS, &answer, error);
-    if (status != TLC_OK)
-        return status;
-    *evidence = json_incref(json_object_get(answer, "evidence"));
-    json_decref(answer);
-    return TLC_OK;
+    tlc_memory_stop(&state->process);
 }
 
 // A short unmeasured slice, which no sum keeps.
@@ -275,12 +207,12 @@ static enum tlc_status memory_prepare(struct tlc_workload *workload, size_t arm,
 {
     struct memory_arm *state = &workload->arms[arm];
     *evidence = NULL;
-    state->dead = false;
     state->provider_total = 0;
     enum tlc_status status = start_worker(workload, arm, error);
     state->prepared = status == TLC_OK;
     if (status == TLC_OK)
-        status = take_evidence(workload, arm, evidence, error);
+        status = tlc_memory_prepare(&state->process, tlc_memory_plan(workload->setup->plan, arm),
+                                    state->certificates, evidence, error);
     if (status == TLC_OK)
         status = warm_up(workload, arm, error);
     if (status != TLC_OK) {
@@ -298,7 +230,8 @@ static void tell_idle(struct tlc_workload *workload, size_t arm, struct tlc_stay
     struct memory_arm *state = &workload->arms[arm];
     unsigned connections = workload->setup->idle_connections;
     json_t *answer;
-    if (!connections || state->idle_told || state->dead || !strcmp(state->arm->side, "flight"))
+    if (!connections || state->idle_told || state->process.dead ||
+        !strcmp(state->arm->side, "flight"))
         return;
     json_t *command = json_pack("{s:s, s:i}", "command", "idle", "connections", (int)connections);
     struct tlc_error why;
@@ -317,13 +250,13 @@ static enum tlc_status memory_stay(struct tlc_workload *workload, size_t arm, st
 {
     struct memory_arm *state = &workload->arms[arm];
     (void)error;
-    if (!state->dead && !tlc_process_alive(&state->worker, NULL))
-        state->dead = true;
+    if (!state->process.dead && !tlc_process_alive(&state->process.worker, NULL))
+        state->process.dead = true;
     tlc_sums_stay(&state->sums, 1, stay);
     // Neither a generator nor a listening socket is there; what others use of them is not ours.
     stay->generator_busy = 0;
     stay->listen_overflows = stay->listen_drops = 0;
-    stay->server_alive = !state->dead;
+    stay->server_alive = !state->process.dead;
     stay->server_handshakes = state->server_handshakes;
     stay->provider_work = state->provider_work;
     // A replayed flight finishes no handshake that the server could count.
@@ -357,7 +290,7 @@ static enum tlc_status memory_open(const struct tlc_workload_setup *setup,
         workload->setup = setup;
         workload->arm_count = i + 1;
         state->arm = &setup->plan->arms[i];
-        state->worker.control = -1;
+        state->process.worker.control = -1;
         if (tlc_is_of_kind(setup, i, &tlc_workload_memory))
             status = tlc_arm_certificates(state->arm, setup->certificate_directory,
                                           state->certificates, sizeof state->certificates, error);

@@ -7,6 +7,7 @@
 #include "base/message.h"
 #include "workload/arm_mask.h"
 #include "workload/memory.h"
+#include "workload/memory_company.h"
 #include "workload/memory_slice.h"
 
 struct serving {
@@ -114,11 +115,37 @@ static enum tlc_status idle(struct serving *serving, const json_t *request, json
     return status;
 }
 
+static enum tlc_status company(struct serving *serving, const json_t *request, json_t *answer,
+                               struct tlc_error *error)
+{
+    enum { MOST = 10000 };
+    uint64_t burn_us, handshakes, turns;
+    enum tlc_status status = need_arm(serving, error);
+    if (status == TLC_OK)
+        status = read_count(request, "burn_us", MOST, &burn_us, error);
+    if (status == TLC_OK)
+        status = read_count(request, "handshakes", MOST, &handshakes, error);
+    if (status == TLC_OK)
+        status = read_count(request, "turns", TLC_COMPANY_TURNS, &turns, error);
+    if (status == TLC_OK && !(burn_us && handshakes && turns))
+        status = tlc_fail(error, TLC_USAGE, "control: company: burn_us, handshakes or turns is 0");
+    if (status != TLC_OK)
+        return status;
+    struct tlc_memory_company told = {
+        .burn_us = (unsigned)burn_us, .handshakes = (unsigned)handshakes, .turns = (unsigned)turns};
+    status = tlc_memory_company(&serving->arm, &told, error);
+    if (status == TLC_OK) {
+        json_object_set_new(answer, "company", json_real(told.company));
+        json_object_set_new(answer, "alone", json_real(told.alone));
+    }
+    return status;
+}
+
 static const struct {
     const char *name;
     enum tlc_status (*serve)(struct serving *serving, const json_t *request, json_t *answer,
                              struct tlc_error *error);
-} commands[] = {{"prepare", prepare}, {"slice", slice}, {"idle", idle}};
+} commands[] = {{"prepare", prepare}, {"slice", slice}, {"idle", idle}, {"company", company}};
 
 static enum tlc_status answer_to(struct serving *serving, const json_t *request, json_t *answer,
                                  struct tlc_error *error)
@@ -128,7 +155,7 @@ static enum tlc_status answer_to(struct serving *serving, const json_t *request,
         if (!strcmp(commands[i].name, name))
             return commands[i].serve(serving, request, answer, error);
     return tlc_fail(error, TLC_USAGE,
-                    "control: command: unknown; there are prepare, slice, idle and stop");
+                    "control: command: unknown; there are prepare, slice, idle, company and stop");
 }
 
 // Whether the peer has ended, as against a message or the wait for one.

@@ -18,6 +18,8 @@ servers() { # processes of this program that still run with the test's marker
     jq -e '[.a_a, .position, .fair_client, .interference | has("estimate") and has("low") and has("high")] | all' "$json"
     jq -e '.known_cost | has("slope") and has("low") and has("high") and (.points | length) == 2' "$json"
     jq -e '[.verdict.parts[].name] == ["a_a", "known_cost", "position", "fair_client", "interference"]' "$json"
+    # Three readings a block of what work costs in company, each more than nothing.
+    jq -e '.company.n == 18 and .company.estimate > 0 and ([.known_cost.points[] | has("alone_us")] | all)' "$json"
     # Arms on the baseline's server: every handshake is accounted for on both sides, arm by arm.
     jq -e '[.arms[].samples[] | .handshakes == .stay.server_handshakes and .handshakes > 0] | all' "$json"
     jq -e '[.arms[].samples[].refused[] | select(. == "counts" or . == "negotiated" or . == "certificate")] == []' "$json"
