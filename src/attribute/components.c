@@ -143,10 +143,13 @@ static void improve(struct found *found, enum tlc_anchor_kind kind, enum tlc_par
 
 // What the best of a table's anchors for a frame says.
 static void look_up(const struct tlc_component_table *table, const struct tlc_frame *frame,
-                    struct found *found)
+                    bool tagged, struct found *found)
 {
-    if (!*frame->symbol && table->nameless && table->files.count)
-        improve(found, TLC_ANCHOR_NAMELESS, table->nameless_component);
+    // Unknown work hides what is around it, unless tags would name it; known work is around others.
+    bool unknown = table->nameless_component == TLC_PART_UNKNOWN;
+    if (!*frame->symbol && table->nameless && table->files.count && !(unknown && tagged))
+        improve(found, unknown ? TLC_ANCHOR_NAMELESS : TLC_ANCHOR_AROUND,
+                table->nameless_component);
     for (unsigned i = 0; *frame->symbol && i < table->part_count; i++) {
         const struct tlc_table_part *part = &table->parts[i];
         if (found->kind < TLC_ANCHOR_PART && any_fits(&part->anchors, frame->symbol))
@@ -188,7 +191,7 @@ static void note_cuts(const struct tlc_components *components, const struct tlc_
 }
 
 struct tlc_place tlc_components_place(const struct tlc_components *components,
-                                      const struct tlc_chain *chain)
+                                      const struct tlc_chain *chain, bool tagged)
 {
     struct tlc_place place = {.component = TLC_PART_UNKNOWN, .cut = TLC_NOT_CUT};
     struct found best = {TLC_ANCHOR_NONE, TLC_PART_UNKNOWN};
@@ -198,7 +201,7 @@ struct tlc_place tlc_components_place(const struct tlc_components *components,
             const struct tlc_component_table *table = components->tables[k];
             if (!is_of(table, &chain->frames[i]))
                 continue;
-            look_up(table, &chain->frames[i], &found);
+            look_up(table, &chain->frames[i], tagged, &found);
             place.allocation =
                 place.allocation || any_fits(&table->allocation, chain->frames[i].symbol);
         }

@@ -54,8 +54,10 @@ struct tlc_place {
     int cut;         // the chain ends at a function that hides its callers: the cut's number
     unsigned like;   // bits 1 << number of the cuts whose functions are in this chain
 };
+// `tagged`: frames of the tracing provider name every call of the cryptography, so that functions
+// without a name are none and belong to what is around them.
 struct tlc_place tlc_components_place(const struct tlc_components *components,
-                                      const struct tlc_chain *chain);
+                                      const struct tlc_chain *chain, bool tagged);
 
 // Whether a text fits a pattern: `*` stands for any characters, all else for itself.
 bool tlc_pattern_fits(const char *pattern, const char *text);

@@ -9,6 +9,7 @@ enum { MOST_FRAMES = 4096, MOST_STACKS = 4096, MOST_UNKNOWN = 200, STACK_TEXT = 
 
 struct tlc_tally {
     const struct tlc_components *components;
+    bool tagged;
     uint64_t samples, left_out;
     uint64_t of[TLC_PART_COUNT], allocation[TLC_PART_COUNT];
     uint64_t cut[TLC_MOST_CUTS];
@@ -19,12 +20,13 @@ struct tlc_tally {
     json_t *stacks;
 };
 
-struct tlc_tally *tlc_tally_new(const struct tlc_components *components)
+struct tlc_tally *tlc_tally_new(const struct tlc_components *components, bool tagged)
 {
     struct tlc_tally *tally = calloc(1, sizeof *tally);
     if (!tally)
         return NULL;
     *tally = (struct tlc_tally){.components = components,
+                                .tagged = tagged,
                                 .unknown = json_object(),
                                 .frames = json_array(),
                                 .frame_index = json_object(),
@@ -112,7 +114,7 @@ static void note_unknown(struct tlc_tally *tally, const struct tlc_chain *chain)
 void tlc_tally_take(void *user, const struct tlc_chain *chain)
 {
     struct tlc_tally *tally = user;
-    struct tlc_place place = tlc_components_place(tally->components, chain);
+    struct tlc_place place = tlc_components_place(tally->components, chain, tally->tagged);
     tally->samples++;
     if (place.cut != TLC_NOT_CUT) {
         tally->cut[place.cut]++;

@@ -8,8 +8,9 @@
 #include "attribute/perf_script.h"
 
 struct tlc_tally;
-struct tlc_tally *tlc_tally_new(const struct tlc_components *components); // NULL: no memory
-tlc_chain_taker tlc_tally_take;                                           // `user` is the tally
+// `tagged` as of tlc_components_place. NULL: no memory.
+struct tlc_tally *tlc_tally_new(const struct tlc_components *components, bool tagged);
+tlc_chain_taker tlc_tally_take; // `user` is the tally
 // {samples, components: {NAME: {samples, allocation}}, cut: samples that were shared out,
 //  unknown: {frame: samples}, frames: [name], stacks: {"2 0 1": samples}, stacks_left_out}
 // Samples of components are fractions where cut chains were shared out. The numbers of a stack are

@@ -285,7 +285,8 @@ static enum tlc_status start_sampling(struct tlc_workload *workload, size_t arm,
                                              .server =
                                                  state->external ? state->external->server : NULL,
                                              .root = state->instance->server.process.pid,
-                                             .directory = directory};
+                                             .directory = directory,
+                                             .tagged = strcmp(state->arm->trace, "none") != 0};
     return tlc_sampling_start(&start, &state->sampling, error);
 }
 

@@ -29,7 +29,8 @@ enum tlc_status tlc_sampling_start(const struct tlc_sampling_start *start,
 {
     pid_t *pids;
     const char *chains = start->server ? start->server->chains : NULL;
-    *sampling = (struct tlc_sampling){.frequency_hz = start->plan->schedule.sampling_hz};
+    *sampling = (struct tlc_sampling){.frequency_hz = start->plan->schedule.sampling_hz,
+                                      .tagged = start->tagged};
     size_t count = pids_of(start->root, &pids);
     const struct tlc_sampler_options options = {
         .pid_count = count,
@@ -52,7 +53,7 @@ enum tlc_status tlc_sampling_end(struct tlc_sampling *sampling,
                                  struct tlc_error *error)
 {
     struct tlc_perf_script_counts counts;
-    struct tlc_tally *tally = tlc_tally_new(components);
+    struct tlc_tally *tally = tlc_tally_new(components, sampling->tagged);
     *told = NULL;
     enum tlc_status status =
         tally ? tlc_sampler_read(sampling->sampler, tlc_tally_take, tally, &counts, error)

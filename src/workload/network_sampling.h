@@ -18,6 +18,7 @@ struct tlc_sampling {
     uint64_t handshakes;         // of the sampled slices
     double cost_us;              // server CPU in them, sampling included
     unsigned frequency_hz;
+    bool tagged; // by the tracing provider
 };
 
 struct tlc_sampling_start {
@@ -25,6 +26,7 @@ struct tlc_sampling_start {
     const struct tlc_server *server; // that is not ours; NULL: ours
     pid_t root;
     const char *directory; // for the samples; made
+    bool tagged;           // the tracing provider names the cryptography
 };
 
 enum tlc_status tlc_sampling_start(const struct tlc_sampling_start *start,

@@ -29,7 +29,7 @@ static struct tlc_components *components(void)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t count)
 {
     size_t piece = count ? data[0] + 1u : 1;
-    struct tlc_tally *tally = tlc_tally_new(components());
+    struct tlc_tally *tally = tlc_tally_new(components(), count % 2);
     struct tlc_perf_script *script = tally ? tlc_perf_script_new(tlc_tally_take, tally) : NULL;
     if (!script)
         abort();

@@ -121,7 +121,7 @@ static void hostile_text_stays_within_bounds(void **state)
     tlc_perf_script_free(script);
     struct tlc_tally *tally;
     struct tlc_components *components = tlc_components_new();
-    tally = tlc_tally_new(components);
+    tally = tlc_tally_new(components, false);
     script = tlc_perf_script_new(tlc_tally_take, tally);
     tlc_perf_script_feed(script, text, used);
     struct tlc_perf_script_counts counts = tlc_perf_script_end(script);
@@ -161,8 +161,10 @@ static struct tlc_components *small_tables(void)
                               "  - part: system calls, TCP\n    anchors: [do_syscall_64]\n"
                               "  - part: softirq, interrupts\n    anchors: [handle_softirqs]\n";
     static const char three[] = "name: three\nfiles: [\"stripped*\"]\nnameless: unknown\n";
+    static const char four[] = "name: four\nfiles: [\"ssl*\"]\nnameless: state machine\n";
     struct tlc_error error;
     struct tlc_components *components = tlc_components_new();
+    assert_int_equal(tlc_components_add(components, four, strlen(four), "four", &error), TLC_OK);
     assert_int_equal(tlc_components_add(components, one, strlen(one), "one", &error), TLC_OK);
     assert_int_equal(tlc_components_add(components, two, strlen(two), "two", &error), TLC_OK);
     assert_int_equal(tlc_components_add(components, three, strlen(three), "three", &error), TLC_OK);
@@ -170,7 +172,8 @@ static struct tlc_components *small_tables(void)
 }
 
 // "leaf/file ..." outward; the file may be missing.
-static struct tlc_place place(const struct tlc_components *components, const char *frames)
+static struct tlc_place place_of(const struct tlc_components *components, const char *frames,
+                                 bool tagged)
 {
     static struct tlc_chain chain;
     static char text[512];
@@ -184,7 +187,12 @@ static struct tlc_place place(const struct tlc_components *components, const cha
         chain.frames[chain.count++] =
             (struct tlc_frame){strcmp(word, "?") ? word : "", file ? file : ""};
     }
-    return tlc_components_place(components, &chain);
+    return tlc_components_place(components, &chain, tagged);
+}
+
+static struct tlc_place place(const struct tlc_components *components, const char *frames)
+{
+    return place_of(components, frames, false);
 }
 
 static void the_innermost_known_frame_decides(void **state)
@@ -212,10 +220,18 @@ static void the_innermost_known_frame_decides(void **state)
         {"?/stripped.so machine loop", TLC_PART_UNKNOWN},
         {"?/stripped.so expand ?/stripped.so machine", TLC_PART_SCHEDULE},
         {"?/other.so machine", TLC_PART_HELLO},
+        // Nameless functions of a known part are around the others.
+        {"sha ?/ssl.so loop", TLC_PART_HELLO},
+        {"update ?/ssl.so loop", TLC_PART_TRANSCRIPT},
+        {"loop ?/ssl.so", TLC_PART_SERVER},
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         assert_string_equal(tlc_part_name(place(components, all[i].frames).component),
                             tlc_part_name(all[i].component));
+    // Where tags name the cryptography, what has no name is not it.
+    assert_int_equal(place_of(components, "?/stripped.so machine loop", true).component,
+                     TLC_PART_HELLO);
+    assert_int_equal(place_of(components, "?/stripped.so", true).component, TLC_PART_UNKNOWN);
     assert_true(place(components, "malloc expand").allocation);
     assert_false(place(components, "sha expand").allocation);
     tlc_components_free(components);
@@ -239,7 +255,7 @@ static void cut_chains_are_shared_out_as_whole_ones_were(void **state)
 {
     (void)state;
     struct tlc_components *components = small_tables();
-    struct tlc_tally *tally = tlc_tally_new(components);
+    struct tlc_tally *tally = tlc_tally_new(components, false);
     for (int i = 0; i < 3; i++)
         take(tally, "final", "expand");
     take(tally, "block", "update");
@@ -295,7 +311,7 @@ static json_t *tell_fixture(const char *name)
     struct tlc_components *components;
     assert_int_equal(tlc_components_read(TLC_TESTS_DIR "/../components", &components, &error),
                      TLC_OK);
-    struct tlc_tally *tally = tlc_tally_new(components);
+    struct tlc_tally *tally = tlc_tally_new(components, false);
     struct tlc_perf_script *script = tlc_perf_script_new(tlc_tally_take, tally);
     snprintf(path, sizeof path, TLC_TESTS_DIR "/fixtures/attribute/%s.txt", name);
     FILE *file = fopen(path, "re");
