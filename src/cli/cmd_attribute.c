@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/arguments.h"
 #include "cli/attribute_plan.h"
 #include "cli/commands.h"
 #include "cli/common.h"
@@ -14,8 +15,8 @@
 
 struct options {
     struct tlc_attribute_options plan;
-    const char *output, *folded, *server_cpus, *generator_cpus;
-    bool json, quiet;
+    struct tlc_measuring_options measuring;
+    const char *folded;
 };
 
 enum {
@@ -30,10 +31,7 @@ enum {
     KEY_FREQUENCY,
     KEY_NO_OPERATIONS,
     KEY_BUSY_MACHINE,
-    KEY_FOLDED,
-    KEY_JSON,
-    KEY_SERVER_CPUS,
-    KEY_GENERATOR_CPUS
+    KEY_FOLDED
 };
 
 static const struct argp_option argp_options[] = {
@@ -59,22 +57,8 @@ static const struct argp_option argp_options[] = {
     {"busy-machine", KEY_BUSY_MACHINE, NULL, 0,
      "Other programs use the same CPUs: do not refuse figures for that", 0},
     {"folded", KEY_FOLDED, "FILE", 0, "Write folded stacks, for flame graphs", 0},
-    {"output", 'o', "FILE", 0,
-     "Where the result goes (default: a dated file in the state directory)", 0},
-    {"json", KEY_JSON, NULL, 0, "Print the result as JSON in place of the report", 0},
-    {"server-cpus", KEY_SERVER_CPUS, "LIST", 0, "CPUs of the servers (default: chosen)", 0},
-    {"generator-cpus", KEY_GENERATOR_CPUS, "LIST", 0, "CPUs of the generator and of perf", 0},
-    {"quiet", 'q', NULL, 0, "No progress on standard error", 0},
     {0},
 };
-
-static void take_number(struct argp_state *state, const char *name, const char *text, uint64_t low,
-                        uint64_t high, uint64_t *value)
-{
-    struct tlc_error error;
-    if (tlc_parse_number(name, text, low, high, value, &error) != TLC_OK)
-        argp_error(state, "%s", error.text);
-}
 
 static const char **word_of(struct options *options, int key)
 {
@@ -93,12 +77,6 @@ static const char **word_of(struct options *options, int key)
         return &options->plan.burn;
     case KEY_FOLDED:
         return &options->folded;
-    case 'o':
-        return &options->output;
-    case KEY_SERVER_CPUS:
-        return &options->server_cpus;
-    case KEY_GENERATOR_CPUS:
-        return &options->generator_cpus;
     default:
         return NULL;
     }
@@ -113,14 +91,17 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         return 0;
     }
     switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &options->measuring;
+        return 0;
     case KEY_TIME:
-        take_number(state, "--time", argument, 1, 86400, &options->plan.seconds);
+        tlc_take_number(state, "--time", argument, 1, 86400, &options->plan.seconds);
         return 0;
     case KEY_BLOCKS:
-        take_number(state, "--blocks", argument, 6, 200, &options->plan.blocks);
+        tlc_take_number(state, "--blocks", argument, 6, 200, &options->plan.blocks);
         return 0;
     case KEY_FREQUENCY:
-        take_number(state, "--frequency", argument, 20, 1000, &options->plan.frequency_hz);
+        tlc_take_number(state, "--frequency", argument, 20, 1000, &options->plan.frequency_hz);
         return 0;
     case KEY_NO_OPERATIONS:
         options->plan.operations = false;
@@ -128,14 +109,8 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     case KEY_BUSY_MACHINE:
         options->plan.busy_machine = true;
         return 0;
-    case KEY_JSON:
-        options->json = true;
-        return 0;
-    case 'q':
-        options->quiet = true;
-        return 0;
     case ARGP_KEY_ARG:
-        argp_error(state, "'%s': takes options only", argument);
+        tlc_options_only(state, argument);
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -183,17 +158,14 @@ static int run_plan(const struct options *options, struct tlc_error *error)
     if (status == TLC_OK)
         status = tlc_attribute_plan(&options->plan, &plan, error);
     if (status == TLC_OK)
-        status = tlc_choose_output(options->output, "attribute", output, sizeof output, error);
+        status =
+            tlc_choose_output(options->measuring.output, "attribute", output, sizeof output, error);
     if (status != TLC_OK) {
         tlc_plan_free(plan);
         return tlc_report_error(error);
     }
-    const struct tlc_plan_run run = {.plan = plan,
-                                     .output = output,
-                                     .quiet = options->quiet,
-                                     .json = options->json,
-                                     .server_cpus = options->server_cpus,
-                                     .generator_cpus = options->generator_cpus};
+    const struct tlc_plan_run run = {
+        .plan = plan, .output = output, .measuring = &options->measuring};
     int code = tlc_plan_run(&run, error);
     tlc_plan_free(plan);
     bool written = code == TLC_OK || code == TLC_REFUSED;
@@ -212,7 +184,8 @@ int tlc_cmd_attribute(int argc, char **argv)
                                        .blocks = 8,
                                        .frequency_hz = 499,
                                        .operations = true}};
-    const struct argp argp = {argp_options, parse_option, NULL, documentation, NULL, NULL, NULL};
+    const struct argp argp = {argp_options,           parse_option, NULL, documentation,
+                              tlc_measuring_children, NULL,         NULL};
     struct tlc_error error = {0};
     if (argp_parse(&argp, argc, argv, 0, NULL, &options))
         return TLC_USAGE;

@@ -7,6 +7,7 @@
 
 #include "base/directory.h"
 #include "campaign/calibrate.h"
+#include "cli/arguments.h"
 #include "cli/commands.h"
 #include "cli/common.h"
 #include "cli/measuring.h"
@@ -15,22 +16,16 @@
 #include "result/result.h"
 
 struct options {
-    const char *plan, *output, *server_cpus, *generator_cpus;
-    bool json, quick, quiet;
+    struct tlc_measuring_options measuring;
+    const char *plan;
+    bool quick;
 };
 
-enum { KEY_PLAN = 256, KEY_SERVER_CPUS, KEY_GENERATOR_CPUS, KEY_JSON, KEY_QUICK };
+enum { KEY_PLAN = 256, KEY_QUICK };
 
 static const struct argp_option argp_options[] = {
-    {"json", KEY_JSON, NULL, 0, "Print the whole document on standard output", 0},
-    {"output", 'o', "FILE", 0, "Write the whole document, with every sample, to FILE", 0},
     {"quick", KEY_QUICK, NULL, 0, "In about 40 seconds, with wider intervals", 0},
     {"plan", KEY_PLAN, "PLAN", 0, "Name or file of the plan (default: calibration)", 0},
-    {"server-cpus", KEY_SERVER_CPUS, "LIST", 0,
-     "CPUs of the servers, for example 2-3 (default: chosen)", 0},
-    {"generator-cpus", KEY_GENERATOR_CPUS, "LIST", 0, "CPUs of the generator and the orchestrator",
-     0},
-    {"quiet", 'q', NULL, 0, "No progress on standard error", 0},
     {0},
 };
 
@@ -38,26 +33,14 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
     struct options *options = state->input;
     switch (key) {
-    case KEY_JSON:
-        options->json = true;
-        return 0;
-    case 'o':
-        options->output = argument;
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &options->measuring;
         return 0;
     case KEY_QUICK:
         options->quick = true;
         return 0;
     case KEY_PLAN:
         options->plan = argument;
-        return 0;
-    case KEY_SERVER_CPUS:
-        options->server_cpus = argument;
-        return 0;
-    case KEY_GENERATOR_CPUS:
-        options->generator_cpus = argument;
-        return 0;
-    case 'q':
-        options->quiet = true;
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -108,11 +91,11 @@ static enum tlc_status run(const struct options *options, const struct tlc_plan 
     campaign.certificate_directory = cache;
     campaign.work_directory = work;
     campaign.journal = journal;
-    status = tlc_choose_cpus(options->server_cpus, options->generator_cpus, &campaign.server_cpus,
-                             &campaign.generator_cpus, error);
-    tlc_progress_init(&progress, options->quiet);
+    status = tlc_choose_cpus(options->measuring.server_cpus, options->measuring.generator_cpus,
+                             &campaign.server_cpus, &campaign.generator_cpus, error);
+    tlc_progress_init(&progress, options->measuring.quiet);
     if (status == TLC_OK) {
-        if (!options->quiet)
+        if (!options->measuring.quiet)
             fprintf(stderr, "tlscost: calibrating takes about %.0f s; leave the machine alone\n",
                     tlc_calibration_seconds(plan));
         status = tlc_calibrate(&campaign, document, error);
@@ -137,11 +120,11 @@ static enum tlc_status deliver(const struct options *options, const json_t *docu
     // Half a calibration must not replace a whole one.
     if (!interrupted)
         status = tlc_calibration_store(document, stored, sizeof stored, error);
-    if (options->output && status == TLC_OK)
-        status = tlc_result_write(document, options->output, error);
-    if (options->json)
+    if (options->measuring.output && status == TLC_OK)
+        status = tlc_result_write(document, options->measuring.output, error);
+    if (options->measuring.json)
         tlc_print_json(document);
-    else if (!options->output || strcmp(options->output, "-") != 0)
+    else if (!options->measuring.output || strcmp(options->measuring.output, "-") != 0)
         tell(document, interrupted || status != TLC_OK ? NULL : stored);
     return status;
 }
@@ -149,7 +132,8 @@ static enum tlc_status deliver(const struct options *options, const json_t *docu
 int tlc_cmd_calibrate(int argc, char **argv)
 {
     struct options options = {0};
-    const struct argp argp = {argp_options, parse_option, NULL, documentation, NULL, NULL, NULL};
+    const struct argp argp = {argp_options,           parse_option, NULL, documentation,
+                              tlc_measuring_children, NULL,         NULL};
     if (argp_parse(&argp, argc, argv, 0, NULL, &options))
         return TLC_USAGE;
     struct tlc_error error = {0}, delivering = {0};

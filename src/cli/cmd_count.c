@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/arguments.h"
 #include "cli/commands.h"
 #include "cli/common.h"
 #include "cli/count.h"
@@ -60,14 +61,6 @@ static const struct argp_option argp_options[] = {
     {"output", 'o', "FILE", 0, "Write the JSON document to FILE as well", 0},
     {0},
 };
-
-static void take_number(struct argp_state *state, const char *name, const char *text, uint64_t low,
-                        uint64_t high, uint64_t *value)
-{
-    struct options *options = state->input;
-    if (tlc_parse_number(name, text, low, high, value, &options->error) != TLC_OK)
-        argp_error(state, "%s", options->error.text);
-}
 
 static void take_timeout(struct argp_state *state, const char *text)
 {
@@ -127,13 +120,13 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         take_event(state, argument);
         return 0;
     case KEY_COUNT:
-        take_number(state, "--count", argument, 1, 10000, &options->count.handshakes);
+        tlc_take_number(state, "--count", argument, 1, 10000, &options->count.handshakes);
         return 0;
     case KEY_REPEATS:
-        take_number(state, "--repeats", argument, 1, 20, &options->count.repeats);
+        tlc_take_number(state, "--repeats", argument, 1, 20, &options->count.repeats);
         return 0;
     case KEY_TOP:
-        take_number(state, "--top", argument, 0, 1000, &options->count.top);
+        tlc_take_number(state, "--top", argument, 0, 1000, &options->count.top);
         return 0;
     case KEY_TIMEOUT:
         take_timeout(state, argument);

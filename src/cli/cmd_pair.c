@@ -7,6 +7,7 @@
 #include "base/directory.h"
 #include "base/process.h"
 #include "campaign/campaign.h"
+#include "cli/arguments.h"
 #include "cli/commands.h"
 #include "cli/common.h"
 #include "cli/measuring.h"
@@ -21,9 +22,10 @@ enum { SLICE_LEAST_US = 1000, SLICE_MOST_US = 60000000, IDLE_MOST = 100000 };
 
 struct options {
     struct tlc_pair_options pair;
-    const char *output, *server_cpus, *generator_cpus, *servers;
+    struct tlc_measuring_options measuring;
+    const char *servers;
     uint64_t idle;
-    bool json, quiet, control, matrix, time;
+    bool control, matrix, time;
     struct tlc_error error;
 };
 
@@ -46,9 +48,6 @@ enum {
     KEY_WARM_UP,
     KEY_IDLE,
     KEY_BUSY_MACHINE,
-    KEY_JSON,
-    KEY_SERVER_CPUS,
-    KEY_GENERATOR_CPUS,
     KEY_CONTROL,
     KEY_MATRIX,
     KEY_TIME,
@@ -94,23 +93,10 @@ static const struct argp_option argp_options[] = {
      "Idle connections held to tell the server's memory for one; 0: none (default: 1000)", 0},
     {"busy-machine", KEY_BUSY_MACHINE, NULL, 0,
      "Other programs use the same CPUs: do not refuse figures for that (accounting, steal)", 0},
-    {"json", KEY_JSON, NULL, 0, "Print the result as JSON", 0},
-    {"output", 'o', "FILE", 0, "Write the result to a file as well", 0},
-    {"server-cpus", KEY_SERVER_CPUS, "LIST", 0, "CPUs of the processes (default: chosen)", 0},
-    {"generator-cpus", KEY_GENERATOR_CPUS, "LIST", 0, "CPUs of this command, which sleeps", 0},
-    {"quiet", 'q', NULL, 0, "No progress on standard error", 0},
     {"control", KEY_CONTROL, NULL, 0,
      "Be one of the processes: take orders on descriptor 3 (see docs/pair.md)", 0},
     {0},
 };
-
-static void set_number(struct argp_state *state, const char *option, const char *text, uint64_t low,
-                       uint64_t high, uint64_t *value)
-{
-    struct tlc_error error;
-    if (tlc_parse_number(option, text, low, high, value, &error) != TLC_OK)
-        argp_error(state, "%s", error.text);
-}
 
 static void set_time(struct argp_state *state, const char *option, const char *text, uint64_t low,
                      uint64_t *value)
@@ -161,16 +147,16 @@ static bool parse_schedule(int key, const char *argument, struct argp_state *sta
         set_time(state, "--warm-up", argument, 0, &pair->warm_up_us);
         return true;
     case KEY_COUNT:
-        set_number(state, "--count", argument, 1, 1000000000, &pair->count);
+        tlc_take_number(state, "--count", argument, 1, 1000000000, &pair->count);
         return true;
     case KEY_ITERATIONS:
-        set_number(state, "--iterations", argument, 1, 10000, &pair->iterations);
+        tlc_take_number(state, "--iterations", argument, 1, 10000, &pair->iterations);
         return true;
     case KEY_BLOCKS:
-        set_number(state, "--blocks", argument, 1, 200, &pair->blocks);
+        tlc_take_number(state, "--blocks", argument, 1, 200, &pair->blocks);
         return true;
     case KEY_IDLE:
-        set_number(state, "--idle", argument, 0, IDLE_MOST, &options->idle);
+        tlc_take_number(state, "--idle", argument, 0, IDLE_MOST, &options->idle);
         return true;
     default:
         return false;
@@ -188,6 +174,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     if (parse_schedule(key, argument, state, options))
         return 0;
     switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &options->measuring;
+        return 0;
     case KEY_SIDE:
         if (strcmp(argument, "server") != 0 && strcmp(argument, "client") != 0 &&
             strcmp(argument, "both") != 0)
@@ -209,26 +198,11 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     case KEY_REPLAY:
         options->pair.replay = true;
         return 0;
-    case KEY_JSON:
-        options->json = true;
-        return 0;
-    case 'o':
-        options->output = argument;
-        return 0;
-    case KEY_SERVER_CPUS:
-        options->server_cpus = argument;
-        return 0;
-    case KEY_GENERATOR_CPUS:
-        options->generator_cpus = argument;
-        return 0;
-    case 'q':
-        options->quiet = true;
-        return 0;
     case KEY_CONTROL:
         options->control = true;
         return 0;
     case ARGP_KEY_ARG:
-        argp_error(state, "'%s': takes options only", argument);
+        tlc_options_only(state, argument);
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -260,7 +234,7 @@ static enum tlc_status measure(const struct options *options, struct tlc_plan *p
                                             .idle_connections = (unsigned)options->idle,
                                             .progress = tlc_progress_show,
                                             .user = &progress};
-    tlc_progress_init(&progress, options->quiet);
+    tlc_progress_init(&progress, options->measuring.quiet);
     enum tlc_status status = tlc_directory_of_user(TLC_DIRECTORY_CACHE, cache, sizeof cache, error);
     if (status == TLC_OK)
         status = tlc_directory_temporary("tlscost-pair", work, sizeof work, error);
@@ -269,8 +243,8 @@ static enum tlc_status measure(const struct options *options, struct tlc_plan *p
     snprintf(journal, sizeof journal, "%s/journal", work);
     campaign.certificate_directory = cache;
     campaign.work_directory = work;
-    status = tlc_choose_cpus(options->server_cpus, options->generator_cpus, &campaign.server_cpus,
-                             &campaign.generator_cpus, error);
+    status = tlc_choose_cpus(options->measuring.server_cpus, options->measuring.generator_cpus,
+                             &campaign.server_cpus, &campaign.generator_cpus, error);
     if (status == TLC_OK)
         status = tlc_campaign_run(&campaign, result, error);
     tlc_progress_end(&progress);
@@ -282,9 +256,10 @@ static enum tlc_status show(const struct options *options, const json_t *result,
                             struct tlc_error *error)
 {
     struct tlc_error writing = {0};
-    enum tlc_status status = options->json ? tlc_result_write(result, "-", error)
-                                           : tlc_pair_report_write(result, stdout, error);
-    if (options->output && tlc_result_write(result, options->output, &writing) != TLC_OK) {
+    enum tlc_status status = options->measuring.json ? tlc_result_write(result, "-", error)
+                                                     : tlc_pair_report_write(result, stdout, error);
+    if (options->measuring.output &&
+        tlc_result_write(result, options->measuring.output, &writing) != TLC_OK) {
         *error = writing;
         return writing.status;
     }
@@ -298,13 +273,14 @@ static int run_pair(const struct options *options)
     json_t *result = NULL;
     unsigned left_out = 0;
     tlc_catch_interrupts();
-    enum tlc_status status =
-        options->output ? tlc_can_be_written("pair", options->output, &error) : TLC_OK;
+    enum tlc_status status = options->measuring.output
+                                 ? tlc_can_be_written("pair", options->measuring.output, &error)
+                                 : TLC_OK;
     if (status == TLC_OK)
         status = tlc_pair_plan(&options->pair, &plan, &left_out, &error);
     if (status != TLC_OK)
         return tlc_report_error(&error);
-    if (left_out && !options->quiet)
+    if (left_out && !options->measuring.quiet)
         fprintf(stderr, "tlscost: pair: %u combinations cannot exist and are left out\n", left_out);
     status = measure(options, plan, &result, &error);
     int code = TLC_OK;
@@ -332,7 +308,8 @@ int tlc_cmd_pair(int argc, char **argv)
                                        .slice_us = 100000,
                                        .warm_up_us = 100000},
                               .idle = 1000};
-    const struct argp argp = {argp_options, parse_option, NULL, documentation, NULL, NULL, NULL};
+    const struct argp argp = {argp_options,           parse_option, NULL, documentation,
+                              tlc_measuring_children, NULL,         NULL};
     argp_err_exit_status = TLC_USAGE;
     if (argp_parse(&argp, argc, argv, 0, NULL, &options))
         return TLC_USAGE;
@@ -344,11 +321,7 @@ int tlc_cmd_pair(int argc, char **argv)
         const struct tlc_matrix_options matrix = {.pair = &options.pair,
                                                   .servers = options.servers,
                                                   .time = options.time,
-                                                  .json = options.json,
-                                                  .quiet = options.quiet,
-                                                  .output = options.output,
-                                                  .server_cpus = options.server_cpus,
-                                                  .generator_cpus = options.generator_cpus};
+                                                  .measuring = &options.measuring};
         return tlc_pair_matrix(&matrix);
     }
     if (options.time || options.servers) {

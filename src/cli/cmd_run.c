@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "cli/arguments.h"
 #include "cli/commands.h"
 #include "cli/common.h"
 #include "cli/connect_run.h"
@@ -16,39 +17,24 @@
 #include "result/result.h"
 
 struct options {
-    const char *plan, *output, *go_on, *server_cpus, *generator_cpus;
+    struct tlc_measuring_options measuring;
+    const char *plan, *go_on;
     uint64_t blocks, at_most_us;
     double until;
-    bool quick, quiet, keep_logs;
+    bool quick, keep_logs;
     struct tlc_error error;
 };
 
-enum {
-    KEY_QUICK = 256,
-    KEY_CONTINUE,
-    KEY_SERVER_CPUS,
-    KEY_GENERATOR_CPUS,
-    KEY_BLOCKS,
-    KEY_UNTIL,
-    KEY_AT_MOST,
-    KEY_KEEP_LOGS
-};
+enum { KEY_QUICK = 256, KEY_CONTINUE, KEY_BLOCKS, KEY_UNTIL, KEY_AT_MOST, KEY_KEEP_LOGS };
 
 static const struct argp_option argp_options[] = {
     {"quick", KEY_QUICK, NULL, 0, "The same arms in about 30 seconds of measuring", 0},
-    {"output", 'o', "FILE", 0,
-     "Where the result goes (default: a dated file in the state directory)", 0},
     {"continue", KEY_CONTINUE, "FILE", 0,
      "Go on with a campaign that was broken off; FILE is its result file", 0},
     {"blocks", KEY_BLOCKS, "N", 0, "Fresh servers this many times (at least 6 for intervals)", 0},
     {"until", KEY_UNTIL, "SHARE", 0,
      "As many blocks as make the half-width of every interval this narrow, for example 1%", 0},
     {"at-most", KEY_AT_MOST, "TIME", 0, "Begin no block that would end later, for example 5min", 0},
-    {"server-cpus", KEY_SERVER_CPUS, "LIST", 0,
-     "CPUs of the servers, for example 2-3 (default: chosen)", 0},
-    {"generator-cpus", KEY_GENERATOR_CPUS, "LIST", 0, "CPUs of the generator and the orchestrator",
-     0},
-    {"quiet", 'q', NULL, 0, "No progress on standard error", 0},
     {"keep-logs", KEY_KEEP_LOGS, NULL, 0, "Keep the logs of servers and generator, and say where",
      0},
     {0},
@@ -58,19 +44,17 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
     struct options *options = state->input;
     switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &options->measuring;
+        return 0;
     case KEY_QUICK:
         options->quick = true;
-        return 0;
-    case 'o':
-        options->output = argument;
         return 0;
     case KEY_CONTINUE:
         options->go_on = argument;
         return 0;
     case KEY_BLOCKS:
-        if (tlc_parse_number("--blocks", argument, 1, 1000, &options->blocks, &options->error) !=
-            TLC_OK)
-            argp_error(state, "%s", options->error.text);
+        tlc_take_number(state, "--blocks", argument, 1, 1000, &options->blocks);
         return 0;
     case KEY_UNTIL:
         if (!tlc_parse_share(argument, &options->until) || options->until > 1)
@@ -82,15 +66,6 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     case KEY_AT_MOST:
         if (tlc_parse_duration(argument, &options->at_most_us, &options->error) != TLC_OK)
             argp_error(state, "%s", options->error.text);
-        return 0;
-    case KEY_SERVER_CPUS:
-        options->server_cpus = argument;
-        return 0;
-    case KEY_GENERATOR_CPUS:
-        options->generator_cpus = argument;
-        return 0;
-    case 'q':
-        options->quiet = true;
         return 0;
     case KEY_KEEP_LOGS:
         options->keep_logs = true;
@@ -183,7 +158,7 @@ static enum tlc_status read_plan(const struct options *options, const char *jour
 static int run_connect(const struct options *options, const struct tlc_plan *plan,
                        const char *output, struct tlc_error *error)
 {
-    if (options->blocks || options->server_cpus || options->generator_cpus) {
+    if (options->blocks || options->measuring.server_cpus || options->measuring.generator_cpus) {
         tlc_fail(error, TLC_USAGE,
                  "run: plan '%s' has the workload connect, which has neither blocks nor CPUs of "
                  "its own; leave out --blocks, --server-cpus and --generator-cpus",
@@ -193,8 +168,8 @@ static int run_connect(const struct options *options, const struct tlc_plan *pla
     json_t *result = NULL;
     struct tlc_connect_options connect = {.plan = plan, .seed = 1};
     enum tlc_status status =
-        tlc_connect_measure(&connect, options->quiet, options->keep_logs, &result, error);
-    int code = tlc_finish_run(status, result, output, false, error);
+        tlc_connect_measure(&connect, options->measuring.quiet, options->keep_logs, &result, error);
+    int code = tlc_finish_run(status, result, output, options->measuring.json, error);
     json_decref(result);
     return code;
 }
@@ -202,8 +177,8 @@ static int run_connect(const struct options *options, const struct tlc_plan *pla
 int tlc_cmd_run(int argc, char **argv)
 {
     struct options options = {.until = -1}; // as the plan says
-    const struct argp argp = {argp_options, parse_option, "[PLAN]", documentation,
-                              NULL,         NULL,         NULL};
+    const struct argp argp = {argp_options,           parse_option, "[PLAN]", documentation,
+                              tlc_measuring_children, NULL,         NULL};
     if (argp_parse(&argp, argc, argv, 0, NULL, &options))
         return TLC_USAGE;
     struct tlc_error error = {0};
@@ -211,7 +186,7 @@ int tlc_cmd_run(int argc, char **argv)
     char output[1024], journal[1040];
     tlc_catch_interrupts();
     enum tlc_status status =
-        tlc_choose_output(options.go_on ? options.go_on : options.output,
+        tlc_choose_output(options.go_on ? options.go_on : options.measuring.output,
                           options.plan ? options.plan : "levers", output, sizeof output, &error);
     snprintf(journal, sizeof journal, "%s.journal", output);
     if (status == TLC_OK)
@@ -221,10 +196,8 @@ int tlc_cmd_run(int argc, char **argv)
     const struct tlc_plan_run run = {.plan = plan,
                                      .output = output,
                                      .go_on = options.go_on,
-                                     .quiet = options.quiet,
                                      .keep_logs = options.keep_logs,
-                                     .server_cpus = options.server_cpus,
-                                     .generator_cpus = options.generator_cpus};
+                                     .measuring = &options.measuring};
     int code = tlc_is_connect_plan(plan) ? run_connect(&options, plan, output, &error)
                                          : tlc_plan_run(&run, &error);
     tlc_plan_free(plan);

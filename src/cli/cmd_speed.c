@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/arguments.h"
 #include "cli/commands.h"
 #include "cli/common.h"
 #include "cli/measuring.h"
@@ -17,23 +18,13 @@ enum { MOST_OPERATIONS = 100 };
 struct options {
     const char *operations[MOST_OPERATIONS];
     size_t count;
-    const char *stacks, *provider, *output, *server_cpus, *generator_cpus;
+    struct tlc_measuring_options measuring;
+    const char *stacks, *provider;
     uint64_t samples, times;
-    bool list, json, quiet, control;
-    struct tlc_error error;
+    bool list, control;
 };
 
-enum {
-    KEY_LIST = 256,
-    KEY_STACK,
-    KEY_PROVIDER,
-    KEY_SAMPLES,
-    KEY_OPERATIONS,
-    KEY_JSON,
-    KEY_CONTROL,
-    KEY_SERVER_CPUS,
-    KEY_GENERATOR_CPUS
-};
+enum { KEY_LIST = 256, KEY_STACK, KEY_PROVIDER, KEY_SAMPLES, KEY_OPERATIONS, KEY_CONTROL };
 
 static const struct argp_option argp_options[] = {
     {"list", KEY_LIST, NULL, 0, "Name the operations that the library has, and end", 0},
@@ -45,30 +36,17 @@ static const struct argp_option argp_options[] = {
      "Provider of cryptography that the library loads, by name or path; of tlscost: a back end", 0},
     {"samples", KEY_SAMPLES, "N", 0, "Fresh worker processes for each operation (default: 20)", 0},
     {"operations", KEY_OPERATIONS, "N", 0, "Operations in each sample (default: 100)", 0},
-    {"output", 'o', "FILE", 0,
-     "Where the result goes (default: a dated file in the state directory)", 0},
-    {"json", KEY_JSON, NULL, 0, "Print the result as JSON in place of the report", 0},
-    {"server-cpus", KEY_SERVER_CPUS, "LIST", 0,
-     "CPUs of the workers, for example 2-3 (default: chosen)", 0},
-    {"generator-cpus", KEY_GENERATOR_CPUS, "LIST", 0, "CPUs of the orchestrator", 0},
-    {"quiet", 'q', NULL, 0, "No progress on standard error", 0},
     {"control", KEY_CONTROL, NULL, 0, "Take control messages on descriptor 3", 1},
     {0},
 };
-
-static error_t take_number(const char *name, const char *text, uint64_t high, uint64_t *value,
-                           struct argp_state *state)
-{
-    struct options *options = state->input;
-    if (tlc_parse_number(name, text, 1, high, value, &options->error) != TLC_OK)
-        argp_error(state, "%s", options->error.text);
-    return 0;
-}
 
 static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
     struct options *options = state->input;
     switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &options->measuring;
+        return 0;
     case KEY_LIST:
         options->list = true;
         return 0;
@@ -79,23 +57,10 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         options->provider = argument;
         return 0;
     case KEY_SAMPLES:
-        return take_number("--samples", argument, 200, &options->samples, state);
+        tlc_take_number(state, "--samples", argument, 1, 200, &options->samples);
+        return 0;
     case KEY_OPERATIONS:
-        return take_number("--operations", argument, 1000000000, &options->times, state);
-    case 'o':
-        options->output = argument;
-        return 0;
-    case KEY_JSON:
-        options->json = true;
-        return 0;
-    case KEY_SERVER_CPUS:
-        options->server_cpus = argument;
-        return 0;
-    case KEY_GENERATOR_CPUS:
-        options->generator_cpus = argument;
-        return 0;
-    case 'q':
-        options->quiet = true;
+        tlc_take_number(state, "--operations", argument, 1, 1000000000, &options->times);
         return 0;
     case KEY_CONTROL:
         options->control = true;
@@ -286,15 +251,12 @@ static int run_plan(const struct options *options, struct tlc_error *error)
     tlc_catch_interrupts();
     enum tlc_status status = make_plan(options, &plan, error);
     if (status == TLC_OK)
-        status = tlc_choose_output(options->output, "speed", output, sizeof output, error);
+        status =
+            tlc_choose_output(options->measuring.output, "speed", output, sizeof output, error);
     int code = status;
     if (status == TLC_OK) {
-        const struct tlc_plan_run run = {.plan = plan,
-                                         .output = output,
-                                         .quiet = options->quiet,
-                                         .json = options->json,
-                                         .server_cpus = options->server_cpus,
-                                         .generator_cpus = options->generator_cpus};
+        const struct tlc_plan_run run = {
+            .plan = plan, .output = output, .measuring = &options->measuring};
         code = tlc_plan_run(&run, error);
     } else {
         tlc_report_error(error);
@@ -306,8 +268,9 @@ static int run_plan(const struct options *options, struct tlc_error *error)
 int tlc_cmd_speed(int argc, char **argv)
 {
     struct options options = {.stacks = "openssl", .samples = 20, .times = 100};
-    const struct argp argp = {argp_options, parse_option, "[OPERATION...]", documentation, NULL,
-                              NULL,         NULL};
+    const struct argp argp = {argp_options,  parse_option,           "[OPERATION...]",
+                              documentation, tlc_measuring_children, NULL,
+                              NULL};
     struct tlc_error error = {0};
     if (argp_parse(&argp, argc, argv, 0, NULL, &options))
         return TLC_USAGE;

@@ -250,7 +250,7 @@ static enum tlc_status measure_cells(struct matrix *matrix, struct tlc_error *er
     enum tlc_status status = parse_plan(matrix, true, &plan, error);
     if (status != TLC_OK)
         return status;
-    tlc_progress_init(&progress, matrix->options->quiet);
+    tlc_progress_init(&progress, matrix->options->measuring->quiet);
     matrix->campaign.plan = plan;
     matrix->campaign.progress = tlc_progress_show;
     matrix->campaign.user = &progress;
@@ -281,7 +281,7 @@ static enum tlc_status open_matrix(struct matrix *matrix, struct tlc_error *erro
     matrix->campaign = (struct tlc_campaign_options){.work_directory = matrix->work,
                                                      .certificate_directory = matrix->cache,
                                                      .journal = matrix->journal};
-    return tlc_choose_cpus(options->server_cpus, options->generator_cpus,
+    return tlc_choose_cpus(options->measuring->server_cpus, options->measuring->generator_cpus,
                            &matrix->campaign.server_cpus, &matrix->campaign.generator_cpus, error);
 }
 
@@ -354,10 +354,11 @@ static int show(const struct matrix *matrix, const json_t *document)
 {
     struct tlc_error error = {0};
     const struct tlc_matrix_options *options = matrix->options;
-    enum tlc_status status = options->json ? tlc_result_write(document, "-", &error)
-                                           : tlc_matrix_report_write(document, stdout, &error);
-    if (status == TLC_OK && options->output)
-        status = tlc_result_write(document, options->output, &error);
+    enum tlc_status status = options->measuring->json
+                                 ? tlc_result_write(document, "-", &error)
+                                 : tlc_matrix_report_write(document, stdout, &error);
+    if (status == TLC_OK && options->measuring->output)
+        status = tlc_result_write(document, options->measuring->output, &error);
     if (status != TLC_OK)
         return tlc_report_error(&error);
     return any_good(matrix->cells) ? TLC_OK : TLC_REFUSED;
@@ -374,8 +375,9 @@ int tlc_pair_matrix(const struct tlc_matrix_options *options)
     matrix.clients = stacks_of(clients);
     matrix.others = options->servers ? tlc_words(options->servers) : NULL;
     tlc_catch_interrupts();
-    enum tlc_status status =
-        options->output ? tlc_can_be_written("pair", options->output, &error) : TLC_OK;
+    enum tlc_status status = options->measuring->output
+                                 ? tlc_can_be_written("pair", options->measuring->output, &error)
+                                 : TLC_OK;
     if (status == TLC_OK)
         status = fill(&matrix, &error);
     int code = status;

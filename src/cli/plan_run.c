@@ -140,11 +140,11 @@ static enum tlc_status run_in(const char *work, const struct tlc_plan_run *run, 
                                             .certificate_directory = cache,
                                             .progress = tlc_progress_show,
                                             .user = &progress};
-    tlc_progress_init(&progress, run->quiet);
+    tlc_progress_init(&progress, run->measuring->quiet);
     enum tlc_status status = tlc_directory_of_user(TLC_DIRECTORY_CACHE, cache, sizeof cache, error);
     if (status == TLC_OK)
-        status = tlc_choose_cpus(run->server_cpus, run->generator_cpus, &campaign.server_cpus,
-                                 &campaign.generator_cpus, error);
+        status = tlc_choose_cpus(run->measuring->server_cpus, run->measuring->generator_cpus,
+                                 &campaign.server_cpus, &campaign.generator_cpus, error);
     // A campaign that goes on keeps the arms that it began with.
     if (status == TLC_OK && !run->go_on)
         status = tlc_campaign_leave_out(run->plan, error);
@@ -185,7 +185,7 @@ int tlc_plan_run(const struct tlc_plan_run *run, struct tlc_error *error)
     if (tlc_can_be_written("run", run->output, error) != TLC_OK)
         return tlc_report_error(error);
     enum tlc_status status = run_campaign(run, journal, &result, error);
-    int code = tlc_finish_run(status, result, run->output, run->json, error);
+    int code = tlc_finish_run(status, result, run->output, run->measuring->json, error);
     json_decref(result);
     return code;
 }

@@ -7,15 +7,15 @@
 #include <stddef.h>
 
 #include "base/error.h"
+#include "cli/arguments.h"
 #include "plan/plan.h"
 
 struct tlc_plan_run {
     struct tlc_plan *plan; // optional arms that cannot run here are taken out of it
     const char *output;    // result file; OUTPUT.journal keeps finished samples until it is there
     bool go_on;            // the campaign of the journal is continued
-    bool quiet, keep_logs;
-    bool json; // the result on standard output, in place of the report
-    const char *server_cpus, *generator_cpus; // lists; NULL: chosen
+    bool keep_logs;
+    const struct tlc_measuring_options *measuring; // but for its output
 };
 
 // Runs the plan, writes the result and prints the report; returns the exit code. `error` is where

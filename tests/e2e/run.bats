@@ -46,6 +46,12 @@ refused_by() {
     diff "$BATS_TEST_TMPDIR/first" "$BATS_TEST_TMPDIR/second"
 }
 
+@test "--json prints the result in place of the report" {
+    run -0 --separate-stderr "$TLSCOST" run --quiet --json --blocks 1 "$plans/good.yaml" -o "$BATS_TEST_TMPDIR/r.json"
+    seen='.schema, .finished, (.arms[] | .name, .accepted, [.samples[].handshakes])'
+    diff <(jq -c "$seen" <<<"$output") <(jq -c "$seen" "$BATS_TEST_TMPDIR/r.json")
+}
+
 @test "a server with another certificate is refused by 'certificate'" {
     refused_by wrong-certificate certificate
 }
