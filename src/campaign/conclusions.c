@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "attribute/budget.h"
 #include "result/rounds.h"
 #include "stats/change_point.h"
 #include "stats/instances.h"
@@ -324,6 +325,9 @@ static json_t *order_effect(const json_t *arms)
 bool tlc_conclude(json_t *result, const struct tlc_plan *plan)
 {
     json_t *arms = json_object_get(result, "arms");
+    json_t *budget = tlc_budget_json(result);
     json_object_set_new(json_object_get(result, "campaign"), "order_effect", order_effect(arms));
+    if (budget)
+        json_object_set_new(result, "attribution", budget);
     return judge_arms(arms) && judge_variation(arms, plan);
 }

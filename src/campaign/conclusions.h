@@ -14,7 +14,8 @@
 // flagged, and kept in every figure); and to the campaign `order_effect`, the ratio of cost late in
 // a round to cost early in it. Arms of raw operations get `variation`: {median_us,
 // relative_deviation} over process samples, `difference` of the median from that of the arm it is
-// divided by, and whether that `exceeds` the deviation of both. Pure. False when memory runs out.
+// divided by, and whether that `exceeds` the deviation of both. The result gets `attribution` where
+// arms were attributed (attribute/budget.h). Pure. False when memory runs out.
 bool tlc_conclude(json_t *result, const struct tlc_plan *plan);
 
 #endif

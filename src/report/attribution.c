@@ -12,7 +12,7 @@ enum { ARMS_A_TABLE = 4, BAR = 60 };
 // A letter of its own for each component, for bars that any terminal and any Markdown can show.
 static const char letters[TLC_PART_COUNT + 1] = "DGEPSKTRHNCYQUL*?";
 
-static char *figure_words(struct tlc_figure figure, char *words)
+static char *figure_words(struct tlc_interval figure, char *words)
 {
     char estimate[TLC_WORDS];
     if (!isfinite(figure.estimate))
@@ -38,7 +38,7 @@ static bool has_any(const struct tlc_parts *parts, size_t count, int component)
 // ---- the parts of up to four arms
 
 static void add_figures(struct tlc_telling *telling, struct tlc_table *table, const char *label,
-                        const char *mark, const struct tlc_figure *figures, size_t count)
+                        const char *mark, const struct tlc_interval *figures, size_t count)
 {
     char words[ARMS_A_TABLE][TLC_WORDS];
     const char *cells[ARMS_A_TABLE + 2] = {label, mark};
@@ -50,7 +50,7 @@ static void add_figures(struct tlc_telling *telling, struct tlc_table *table, co
 static void add_part(struct tlc_telling *telling, struct tlc_table *table,
                      const struct tlc_parts *parts, size_t count, int component)
 {
-    struct tlc_figure figures[ARMS_A_TABLE];
+    struct tlc_interval figures[ARMS_A_TABLE];
     const char mark[2] = {letters[component], '\0'};
     for (size_t i = 0; i < count; i++)
         figures[i] = tlc_parts_mean(parts[i].of[component], parts[i].blocks);
@@ -60,10 +60,10 @@ static void add_part(struct tlc_telling *telling, struct tlc_table *table,
 static void write_parts(struct tlc_telling *telling, const struct tlc_parts *parts, size_t count)
 {
     struct tlc_table_column columns[ARMS_A_TABLE + 2] = {{"component", false, 0}, {"", false, 0}};
-    struct tlc_figure total[ARMS_A_TABLE], allocation[ARMS_A_TABLE];
+    struct tlc_interval total[ARMS_A_TABLE], allocation[ARMS_A_TABLE];
     struct tlc_table table;
     for (size_t i = 0; i < count; i++) {
-        columns[i + 2] = (struct tlc_table_column){parts[i].arm->name, true, (unsigned)i / 2};
+        columns[i + 2] = (struct tlc_table_column){parts[i].name, true, (unsigned)i / 2};
         total[i] = tlc_parts_mean(parts[i].cost_us, parts[i].blocks);
         allocation[i] = tlc_parts_mean(parts[i].allocation, parts[i].blocks);
     }
@@ -110,7 +110,7 @@ static void write_bars(struct tlc_telling *telling, const struct tlc_parts *part
         char us[TLC_WORDS], bar[BAR + 1];
         tlc_words_figure(mean_of(parts[i].cost_us, parts[i].blocks), us);
         draw(&parts[i], largest, bar);
-        tlc_tell_row(telling, &table, (const char *const[]){parts[i].arm->name, us, bar});
+        tlc_tell_row(telling, &table, (const char *const[]){parts[i].name, us, bar});
     }
     tlc_tell_table(telling, &table);
 }
@@ -118,7 +118,7 @@ static void write_bars(struct tlc_telling *telling, const struct tlc_parts *part
 // ---- which part a lever moved
 
 static void add_difference(struct tlc_telling *telling, struct tlc_table *table, const char *label,
-                           struct tlc_figure difference, double whole)
+                           struct tlc_interval difference, double whole)
 {
     char us[TLC_WORDS], share[TLC_WORDS];
     bool shown = difference.low > 0 || difference.high < 0;
@@ -140,7 +140,7 @@ static void write_difference(struct tlc_telling *telling, const struct tlc_parts
                                                       {"of the whole", true, 0},
                                                       {"shown", false, 0}};
     const struct tlc_parts both[] = {*arm, *other};
-    struct tlc_figure whole = tlc_parts_difference(arm, arm->cost_us, other, other->cost_us);
+    struct tlc_interval whole = tlc_parts_difference(arm, arm->cost_us, other, other->cost_us);
     struct tlc_table table;
     tlc_table_init(&table, columns, sizeof columns / sizeof *columns);
     for (int i = 0; i < TLC_PART_COUNT; i++)
@@ -149,16 +149,17 @@ static void write_difference(struct tlc_telling *telling, const struct tlc_parts
                            tlc_parts_difference(arm, arm->of[i], other, other->of[i]),
                            whole.estimate);
     add_difference(telling, &table, "all", whole, whole.estimate);
-    tlc_tell_heading(telling, 2, "which part the change moved: %s against %s", arm->arm->name,
-                     other->arm->name);
+    tlc_tell_heading(telling, 2, "which part the change moved: %s against %s", arm->name,
+                     other->name);
     tlc_tell_table(telling, &table);
 }
 
-static const struct tlc_parts *parts_of(const struct tlc_parts *parts, size_t count,
+static const struct tlc_parts *parts_of(const struct tlc_report_model *model,
+                                        const struct tlc_parts *parts, size_t count,
                                         const struct tlc_report_arm *arm)
 {
     for (size_t i = 0; arm && i < count; i++)
-        if (parts[i].arm == arm)
+        if (&model->arms[parts[i].arm] == arm)
             return &parts[i];
     return NULL;
 }
@@ -167,7 +168,8 @@ bool tlc_attribution_write(const struct tlc_report_model *model, const struct tl
 {
     struct tlc_telling telling = {.emitter = emitter};
     size_t count;
-    struct tlc_parts *parts = tlc_parts_of(&telling, model, &count);
+    struct tlc_parts *parts;
+    telling.broken = !tlc_parts_read(model->result, &parts, &count);
     if (count) {
         tlc_tell_heading(&telling, 2, "where the server's CPU time goes");
         tlc_tell_paragraph(&telling,
@@ -176,7 +178,7 @@ bool tlc_attribution_write(const struct tlc_report_model *model, const struct tl
                            "their own (%.0f a second of CPU time). Mean over blocks and half of "
                            "its 95 %% interval, each block told at the speed that %s had on "
                            "average: its own cost is in the table of arms.",
-                           emitter->microseconds, parts[0].frequency_hz, parts[0].arm->name);
+                           emitter->microseconds, parts[0].frequency_hz, parts[0].name);
     }
     for (size_t i = 0; i < count; i += ARMS_A_TABLE)
         write_parts(&telling, parts + i, count - i < ARMS_A_TABLE ? count - i : ARMS_A_TABLE);
@@ -186,7 +188,7 @@ bool tlc_attribution_write(const struct tlc_report_model *model, const struct tl
     }
     for (size_t i = 0; i < count; i++) {
         const struct tlc_parts *other =
-            parts_of(parts, count, tlc_report_divisor(model, parts[i].arm));
+            parts_of(model, parts, count, tlc_report_divisor(model, &model->arms[parts[i].arm]));
         if (other && other != &parts[i])
             write_difference(&telling, &parts[i], other);
     }

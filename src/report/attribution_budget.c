@@ -2,50 +2,99 @@
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "attribute/operations.h"
+#include "attribute/budget.h"
 #include "report/attribution.h"
 #include "report/words.h"
 
-static const double CLOSED = 0.03, KNOWN = 0.06, SHARED_OUT = 0.01;
+static const double SHARED_OUT = 0.01;
 
-static double mean_of(const double *values, size_t count)
+static struct tlc_figure figure_of(struct tlc_interval interval)
 {
-    return tlc_parts_mean(values, count).estimate;
+    return (struct tlc_figure){interval.estimate, interval.low, interval.high};
 }
 
 // ---- one arm's sums
 
 static void write_sums(struct tlc_telling *telling, const struct tlc_parts *parts)
 {
-    const char *name = parts->arm->name;
-    double total = mean_of(parts->cost_us, parts->blocks);
-    double counted = mean_of(parts->time_us, parts->blocks);
-    double sampled = mean_of(parts->sampled_us, parts->blocks);
-    double unknown = mean_of(parts->of[TLC_PART_UNKNOWN], parts->blocks) / total;
-    double gap = counted / sampled - 1;
+    const char *name = parts->name;
+    struct tlc_budget_sums sums = tlc_budget_sums(parts);
     tlc_tell_item(telling, name,
                   "%.0f samples; by their number a handshake took %.1f us in their slices, by the "
                   "kernel's clock %.1f us (apart by %+.1f %%); sampling took %.1f us of it (%.1f "
                   "%%); unknown %.1f %%",
-                  parts->samples, counted, sampled, 100 * gap, sampled - total,
-                  100 * (sampled / total - 1), 100 * unknown);
+                  parts->samples, sums.counted_us, sums.sampled_us, 100 * sums.gap,
+                  sums.sampled_us - sums.total_us, 100 * (sums.sampled_us / sums.total_us - 1),
+                  100 * sums.unknown);
     if (parts->cut > SHARED_OUT * parts->samples)
         tlc_tell_item(telling, name,
                       "derived: %.1f %% of the samples were in functions that hide their callers, "
                       "and are shared out as those are whose callers show",
                       100 * parts->cut / parts->samples);
-    if (fabs(gap) > CLOSED)
+    if (!sums.closed)
         tlc_tell_item(telling, name,
                       "NOT CLOSED: samples and clock are apart by more than %.0f %%: samples were "
                       "lost, or too few were taken; raise the plan's sampling or rounds",
-                      100 * CLOSED);
-    if (unknown > KNOWN)
+                      100 * tlc_budget_closed);
+    if (!sums.known)
         tlc_tell_item(telling, name,
                       "UNKNOWN: more than %.0f %% of the time has no name: bring the symbols of "
                       "the server, or add a table to components (docs/attribute.md)",
-                      100 * KNOWN);
+                      100 * tlc_budget_known);
+}
+
+// ---- the same work in two arms
+
+static void add_same(struct tlc_telling *telling, struct tlc_table *table,
+                     const struct tlc_same_work *work)
+{
+    char us[TLC_WORDS], range[TLC_WORDS], other[TLC_WORDS], other_range[TLC_WORDS];
+    char difference[TLC_WORDS];
+    tlc_words_figure(work->us.estimate, us);
+    tlc_words_figure_range(figure_of(work->us), range);
+    tlc_words_figure(work->other_us.estimate, other);
+    tlc_words_figure_range(figure_of(work->other_us), other_range);
+    tlc_words_figure(work->difference.estimate, difference);
+    tlc_tell_row(telling, table,
+                 (const char *const[]){tlc_part_name(work->component), work->arm->name, us, range,
+                                       work->other->name, other, other_range, difference,
+                                       work->apart ? "DIFFERS" : "agrees"});
+}
+
+static void alert_same(struct tlc_telling *telling, const struct tlc_same_work *work)
+{
+    tlc_tell_alert(telling,
+                   "NOT THE SAME: %s is the same work in %s and in %s, and took %.1f us and %.1f "
+                   "us, apart by more than their intervals: samples were put to the wrong part, or "
+                   "the machine changed between the two",
+                   tlc_part_name(work->component), work->arm->name, work->other->name,
+                   work->us.estimate, work->other_us.estimate);
+}
+
+static void write_same(struct tlc_telling *telling, const struct tlc_parts *parts, size_t count)
+{
+    static const struct tlc_table_column columns[] = {
+        {"component", false, 0}, {"arm", false, 0},       {"us", true, 0},
+        {"95 %", true, 0},       {"as in", false, 1},     {"its us", true, 1},
+        {"its 95 %", true, 1},   {"difference", true, 1}, {"", false, 1}};
+    struct tlc_same_work *list;
+    size_t list_count;
+    struct tlc_table table;
+    telling->broken = !tlc_same_work(parts, count, &list, &list_count) || telling->broken;
+    tlc_table_init(&table, columns, sizeof columns / sizeof *columns);
+    for (size_t i = 0; i < list_count; i++)
+        add_same(telling, &table, &list[i]);
+    tlc_tell_section(telling, "the same work in two arms",
+                     "Components that do in both arms what the same raw operation does, such as "
+                     "the curve's part of a hybrid group. DIFFERS: the two intervals lie apart.",
+                     &table);
+    for (size_t i = 0; i < list_count; i++)
+        if (list[i].apart)
+            alert_same(telling, &list[i]);
+    free(list);
 }
 
 // ---- raw operations beside their components
@@ -56,12 +105,12 @@ static bool is(const struct tlc_report_arm *arm, const char *key, const char *va
     return !value || (setting && !strcmp(setting, value));
 }
 
-static bool does(const struct tlc_report_arm *arm, const struct tlc_part_operation *operation,
-                 const struct tlc_report_arm *primitive)
+static bool does(const struct tlc_report_arm *arm, const struct tlc_parts *parts,
+                 const struct tlc_part_operation *operation, const struct tlc_report_arm *primitive)
 {
     const char *stack = tlc_report_setting(primitive, "stack");
-    return is(arm, "groups", operation->group) && is(arm, "certificate", operation->certificate) &&
-           stack && is(arm, "stack", stack) && !tlc_report_setting(arm, "server");
+    return tlc_parts_do(parts, operation) && stack && is(arm, "stack", stack) &&
+           !tlc_report_setting(arm, "server");
 }
 
 static void add_operation(struct tlc_telling *telling, struct tlc_table *table,
@@ -69,25 +118,28 @@ static void add_operation(struct tlc_telling *telling, struct tlc_table *table,
                           const struct tlc_report_arm *primitive)
 {
     char part[TLC_WORDS], range[TLC_WORDS], alone[TLC_WORDS], alone_range[TLC_WORDS];
-    struct tlc_figure figure = tlc_parts_mean(parts->of[operation->component], parts->blocks);
+    struct tlc_figure figure =
+        figure_of(tlc_parts_mean(parts->of[operation->component], parts->blocks));
     bool apart = figure.low > primitive->cost_us.high || figure.high < primitive->cost_us.low;
     tlc_words_figure(figure.estimate, part);
     tlc_words_figure_range(figure, range);
     tlc_words_figure(primitive->cost_us.estimate, alone);
     tlc_words_figure_range(primitive->cost_us, alone_range);
     tlc_tell_row(telling, table,
-                 (const char *const[]){parts->arm->name, tlc_part_name(operation->component), part,
+                 (const char *const[]){parts->name, tlc_part_name(operation->component), part,
                                        range, operation->name, alone, alone_range,
                                        apart ? "DIFFERS" : "agrees"});
 }
 
 // The components of an arm that this operation does.
 static void add_operations(struct tlc_telling *telling, struct tlc_table *table,
-                           const struct tlc_parts *parts, const struct tlc_report_arm *primitive)
+                           const struct tlc_report_model *model, const struct tlc_parts *parts,
+                           const struct tlc_report_arm *primitive)
 {
+    const struct tlc_report_arm *arm = &model->arms[parts->arm];
     const struct tlc_part_operation *operation;
     for (size_t i = 0; (operation = tlc_part_operation_at(i)); i++)
-        if (is(primitive, "operation", operation->name) && does(parts->arm, operation, primitive))
+        if (is(primitive, "operation", operation->name) && does(arm, parts, operation, primitive))
             add_operation(telling, table, parts, operation, primitive);
 }
 
@@ -103,7 +155,7 @@ static void write_operations(struct tlc_telling *telling, const struct tlc_repor
     for (size_t i = 0; i < count; i++)
         for (size_t arm = 0; arm < model->arm_count; arm++)
             if (model->arms[arm].accepted && is(&model->arms[arm], "workload", "primitive"))
-                add_operations(telling, &table, &parts[i], &model->arms[arm]);
+                add_operations(telling, &table, model, &parts[i], &model->arms[arm]);
     tlc_tell_section(telling, "parts beside the library's raw operations",
                      "A raw operation runs by itself, in a warm cache; what it includes is in "
                      "docs/speed.md. DIFFERS: the two intervals lie apart.",
@@ -167,7 +219,8 @@ static void add_machine(struct tlc_telling *telling, struct tlc_table *table,
     tlc_tell_row(telling, table, cells);
 }
 
-static void write_machine(struct tlc_telling *telling, const struct tlc_parts *parts, size_t count)
+static void write_machine(struct tlc_telling *telling, const struct tlc_report_model *model,
+                          const struct tlc_parts *parts, size_t count)
 {
     static const struct tlc_table_column columns[] = {
         {"arm", false, 0},        {"server", true, 0},     {"softirq", true, 0},
@@ -176,7 +229,7 @@ static void write_machine(struct tlc_telling *telling, const struct tlc_parts *p
     struct tlc_table table;
     tlc_table_init(&table, columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; i < count; i++)
-        add_machine(telling, &table, parts[i].arm);
+        add_machine(telling, &table, &model->arms[parts[i].arm]);
     tlc_tell_section(
         telling, "everything the CPUs did, us per handshake",
         "Of the server's CPUs and of the client's, by /proc/stat in steps of its tick: "
@@ -191,6 +244,7 @@ void tlc_budget_write(struct tlc_telling *telling, const struct tlc_report_model
 {
     for (size_t i = 0; i < count; i++)
         write_sums(telling, &parts[i]);
+    write_same(telling, parts, count);
     write_operations(telling, model, parts, count);
-    write_machine(telling, parts, count);
+    write_machine(telling, model, parts, count);
 }

@@ -1,4 +1,5 @@
 tlc_unit_test(attribute attribute)
+tlc_unit_test(budget report attribute)
 
 # The fuzz target over a fixed corpus, and under libFuzzer with sanitizers where clang has them.
 set(fuzz ${CMAKE_CURRENT_SOURCE_DIR}/fuzz)

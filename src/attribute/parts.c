@@ -1,10 +1,10 @@
 // From the samples of a result to each component's figures.
+#include "attribute/parts.h"
+
 #include <math.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/attribution.h"
 #include "stats/student.h"
 
 static double number_of(const json_t *object, const char *member)
@@ -21,13 +21,31 @@ static const json_t *attribution_of(const json_t *sample)
                : NULL;
 }
 
-static size_t count_blocks(const struct tlc_report_arm *arm)
+static size_t count_blocks(const json_t *arm)
 {
     size_t index, blocks = 0;
     json_t *sample;
-    json_array_foreach((json_t *)(uintptr_t)arm->sample_list, index, sample) blocks +=
+    json_array_foreach(json_object_get(arm, "samples"), index, sample) blocks +=
         attribution_of(sample) != NULL;
     return blocks;
+}
+
+static const char *name_of(const json_t *arm)
+{
+    const char *name = json_string_value(json_object_get(arm, "name"));
+    return name ? name : "";
+}
+
+static const json_t *settings_of(const json_t *result, const char *name)
+{
+    size_t index;
+    json_t *arm;
+    json_array_foreach(json_object_get(json_object_get(result, "plan"), "arms"), index, arm)
+    {
+        if (!strcmp(name_of(arm), name))
+            return arm;
+    }
+    return NULL;
 }
 
 static void add_block(struct tlc_parts *parts, const json_t *sample, const json_t *told)
@@ -53,11 +71,11 @@ static void add_block(struct tlc_parts *parts, const json_t *sample, const json_
     parts->garbled += number_of(told, "garbled_lines");
 }
 
-static bool read_arm(struct tlc_parts *parts, const struct tlc_report_arm *arm, size_t blocks)
+static bool read_arm(struct tlc_parts *parts, const json_t *arm, size_t blocks)
 {
     enum { OTHERS = 5 };
     double *room = calloc(blocks * (TLC_PART_COUNT + OTHERS), sizeof *room);
-    *parts = (struct tlc_parts){.arm = arm, .block = room};
+    *parts = (struct tlc_parts){.name = name_of(arm), .block = room};
     if (!room)
         return false;
     parts->cost_us = room + blocks;
@@ -68,11 +86,13 @@ static bool read_arm(struct tlc_parts *parts, const struct tlc_report_arm *arm, 
         parts->of[i] = room + (OTHERS + i) * blocks;
     size_t index;
     json_t *sample;
-    json_array_foreach((json_t *)(uintptr_t)arm->sample_list, index, sample)
+    json_array_foreach(json_object_get(arm, "samples"), index, sample)
     {
         const json_t *told = attribution_of(sample);
         if (told)
             add_block(parts, sample, told);
+        if (told && !parts->evidence)
+            parts->evidence = json_object_get(sample, "evidence");
     }
     return true;
 }
@@ -106,21 +126,29 @@ static void scale(struct tlc_parts *parts, size_t count)
             scale_block(&parts[i], at, speed_in(parts, mean_us, parts[i].block[at]));
 }
 
-struct tlc_parts *tlc_parts_of(struct tlc_telling *telling, const struct tlc_report_model *model,
-                               size_t *count)
+bool tlc_parts_read(const json_t *result, struct tlc_parts **parts, size_t *count)
 {
+    const json_t *arms = json_object_get(result, "arms");
+    struct tlc_parts *read = calloc(json_array_size(arms) + 1, sizeof *read);
+    bool whole = read != NULL;
+    size_t index;
+    json_t *arm;
     *count = 0;
-    struct tlc_parts *parts = calloc(model->arm_count + 1, sizeof *parts);
-    telling->broken = telling->broken || !parts;
-    for (size_t i = 0; parts && i < model->arm_count; i++) {
-        size_t blocks = model->arms[i].accepted ? count_blocks(&model->arms[i]) : 0;
-        if (blocks && read_arm(&parts[*count], &model->arms[i], blocks))
-            ++*count;
-        else if (blocks)
-            telling->broken = true;
+    *parts = read;
+    json_array_foreach(arms, index, arm)
+    {
+        bool accepted = json_is_true(json_object_get(arm, "accepted"));
+        size_t blocks = whole && accepted ? count_blocks(arm) : 0;
+        if (!blocks)
+            continue;
+        if (!(whole = read_arm(&read[*count], arm, blocks)))
+            break;
+        read[*count].arm = index;
+        read[*count].settings = settings_of(result, read[*count].name);
+        ++*count;
     }
-    scale(parts, *count);
-    return parts;
+    scale(read, *count);
+    return whole;
 }
 
 void tlc_parts_free(struct tlc_parts *parts, size_t count)
@@ -130,14 +158,18 @@ void tlc_parts_free(struct tlc_parts *parts, size_t count)
     free(parts);
 }
 
-struct tlc_figure tlc_parts_mean(const double *values, size_t blocks)
+const char *tlc_parts_setting(const struct tlc_parts *parts, const char *key)
 {
-    struct tlc_interval mean = tlc_student_interval(values, blocks, 0.95);
-    return (struct tlc_figure){mean.estimate, mean.low, mean.high};
+    return json_string_value(json_object_get(parts->settings, key));
 }
 
-struct tlc_figure tlc_parts_difference(const struct tlc_parts *arm, const double *values,
-                                       const struct tlc_parts *other, const double *others)
+struct tlc_interval tlc_parts_mean(const double *values, size_t blocks)
+{
+    return tlc_student_interval(values, blocks, 0.95);
+}
+
+struct tlc_interval tlc_parts_difference(const struct tlc_parts *arm, const double *values,
+                                         const struct tlc_parts *other, const double *others)
 {
     double *differences = calloc(arm->blocks + 1, sizeof *differences);
     size_t count = 0;
@@ -145,7 +177,7 @@ struct tlc_figure tlc_parts_difference(const struct tlc_parts *arm, const double
         for (size_t k = 0; k < other->blocks; k++)
             if (arm->block[i] == other->block[k])
                 differences[count++] = values[i] - others[k];
-    struct tlc_figure figure = tlc_parts_mean(differences, count);
+    struct tlc_interval mean = tlc_parts_mean(differences, count);
     free(differences);
-    return figure;
+    return mean;
 }
