@@ -12,6 +12,7 @@
 
 #include "base/process.h"
 #include "measure/allocation_page.h"
+#include "measure/preload.h"
 
 #define MODULE "tlscost-allocations.so"
 
@@ -93,20 +94,6 @@ enum tlc_status tlc_allocations_read_file(const char *path, struct tlc_allocatio
     return TLC_OK;
 }
 
-// Beside the program, as it is built, or where it is installed.
-static bool find_module(char *path, size_t capacity)
-{
-    const char *program = tlc_program_path(), *slash = strrchr(program, '/');
-    int length = slash ? (int)(slash - program) : 0;
-    static const char *const places[] = {"preload", "../" TLC_PRELOAD_RELATIVE};
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        snprintf(path, capacity, "%.*s/%s/" MODULE, length, program, places[i]);
-        if (!access(path, R_OK))
-            return true;
-    }
-    return false;
-}
-
 // The command line this program was started with, which option parsers have changed since.
 static char **own_arguments(char *text, size_t capacity, char **arguments, size_t most)
 {
@@ -127,15 +114,7 @@ static char **own_arguments(char *text, size_t capacity, char **arguments, size_
 
 enum tlc_status tlc_allocations_module(char *path, size_t capacity, struct tlc_error *error)
 {
-    if (!find_module(path, capacity))
-        return tlc_fail(error, TLC_ENVIRONMENT,
-                        "count allocations: " MODULE ": not found beside %s; build or install it",
-                        tlc_program_path());
-    if (strpbrk(path, " :"))
-        return tlc_fail(error, TLC_ENVIRONMENT,
-                        "count allocations: %s: LD_PRELOAD takes no spaces and colons in names",
-                        path);
-    return TLC_OK;
+    return tlc_preload_file("count allocations", MODULE, path, capacity, error);
 }
 
 enum tlc_status tlc_allocations_preload(struct tlc_error *error)

@@ -14,7 +14,7 @@ enum { LONGEST_WORD = 1000, MOST_WORDS = 64, MOST_COMMANDS = 16, MOST_PAIRINGS =
 // ---- the schema
 
 struct document {
-    char *name, *about, *recipe, *ready_file, *allocations, *chains;
+    char *name, *about, *recipe, *ready_file, *allocations, *chains, *listens;
     struct tlc_command *build;
     unsigned build_count;
     char **start, **version, **lacks;
@@ -53,6 +53,7 @@ static const cyaml_schema_field_t fields[] = {
                          MOST_PAIRINGS),
     CYAML_FIELD_SEQUENCE("names", MAYBE, struct document, names, &pairing_value, 0, MOST_PAIRINGS),
     CYAML_FIELD_STRING_PTR("chains", MAYBE, struct document, chains, 1, 100),
+    CYAML_FIELD_STRING_PTR("listens", MAYBE, struct document, listens, 1, 100),
     CYAML_FIELD_SEQUENCE("lacks", MAYBE, struct document, lacks, &word_value, 0, MOST_PAIRINGS),
     CYAML_FIELD_END};
 static const cyaml_schema_value_t document_value = {
@@ -72,6 +73,7 @@ static void take_over(struct document *from, struct tlc_server *into)
         .ready_file = from->ready_file,
         .allocations = from->allocations,
         .chains = from->chains,
+        .listens = from->listens,
         .build = from->build,
         .build_count = from->build_count,
         .start = {from->start, from->start_count},
@@ -103,6 +105,10 @@ static enum tlc_status check_words(const struct tlc_server *server, const char *
         return tlc_fail(error, TLC_USAGE,
                         "server: %s: chains: '%.32s': write dwarf or frame-pointers", path,
                         server->chains);
+    if (!is_either(server->listens, "loopback", "everywhere"))
+        return tlc_fail(error, TLC_USAGE,
+                        "server: %s: listens: '%.32s': write loopback or everywhere", path,
+                        server->listens);
     return TLC_OK;
 }
 
@@ -167,6 +173,7 @@ void tlc_server_free(struct tlc_server *server)
     free(server->ready_file);
     free(server->allocations);
     free(server->chains);
+    free(server->listens);
     free(server);
 }
 

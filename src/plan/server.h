@@ -41,6 +41,7 @@ struct tlc_server {
     struct tlc_pairing *names; // what the server calls a group, version or cipher, by its IANA name
     unsigned names_count;
     char *allocations; // how its allocations are counted: "preload", "own"; NULL: they are not
+    char *listens;     // "everywhere": it must be kept on loopback; "loopback", NULL: it is told to
     struct tlc_command lacks; // words of an arm that this server cannot serve: "TLSv1.2", "psk_ke"
 };
 

@@ -1,19 +1,18 @@
 #include "workload/external.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/cpu_mask.h"
 #include "base/directory.h"
 #include "measure/clock.h"
 #include "measure/proc.h"
+#include "workload/loopback.h"
 #include "workload/network_server.h"
 #include "workload/network_trace.h"
 
@@ -449,39 +448,6 @@ void tlc_external_close(struct tlc_external *external)
 
 // ---- one instance
 
-// A port that is free now. Another process could take it before the server does; the server then
-// fails to listen and says so.
-static enum tlc_status free_address(char *address, size_t capacity, struct tlc_error *error)
-{
-    struct sockaddr_in local = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t size = sizeof local;
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    enum tlc_status status = TLC_OK;
-    if (fd < 0 || bind(fd, (struct sockaddr *)&local, size) ||
-        getsockname(fd, (struct sockaddr *)&local, &size))
-        status = tlc_fail_errno(error, "server: a free port on 127.0.0.1");
-    else
-        snprintf(address, capacity, "127.0.0.1:%u", ntohs(local.sin_port));
-    if (fd >= 0)
-        close(fd);
-    return status;
-}
-
-static bool accepts(const char *address)
-{
-    struct sockaddr_in to = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    to.sin_port = htons((uint16_t)atoi(strrchr(address, ':') + 1));
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    bool good = fd >= 0 && !connect(fd, (struct sockaddr *)&to, sizeof to);
-    // A reset leaves nothing behind in TIME_WAIT.
-    struct linger linger = {.l_onoff = 1};
-    if (good)
-        setsockopt(fd, SOL_SOCKET, SO_LINGER, &linger, sizeof linger);
-    if (fd >= 0)
-        close(fd);
-    return good;
-}
-
 static enum tlc_status await(const struct tlc_external_run *run, struct values *values,
                              struct tlc_process *process, struct tlc_error *error)
 {
@@ -492,13 +458,17 @@ static enum tlc_status await(const struct tlc_external_run *run, struct values *
         return error->status;
     bool ready = false, alive = true;
     while (!ready && (alive = tlc_process_alive(process, NULL)) && now_ms() < deadline) {
-        ready = file ? !access(file, F_OK) : accepts(values->address);
+        ready = file ? !access(file, F_OK) : tlc_loopback_accepts(values->address);
         if (!ready)
             poll(NULL, 0, 5);
     }
     free(file);
-    if (ready)
-        return TLC_OK;
+    if (ready) {
+        enum tlc_status status = tlc_loopback_only(values->address, error);
+        if (status != TLC_OK)
+            tlc_fail_prefix(error, "server %s", server->name);
+        return status;
+    }
     tlc_log_tail(run->log, said, sizeof said);
     return tlc_fail(error, TLC_ENVIRONMENT, "server %s: %s%s%s", server->name,
                     alive ? "does not listen after 60 s" : "ended before it listened",
@@ -511,6 +481,19 @@ static json_t *words_json(char *const *words)
     for (; words && *words; words++)
         json_array_append_new(json, json_string(*words));
     return json;
+}
+
+static enum tlc_status keep_on_loopback(const struct tlc_external_run *run, struct line *line,
+                                        struct tlc_error *error)
+{
+    char preload[2 * PATH_MAX];
+    const char *const more[] = {preload, NULL};
+    const char *listens = run->external->server->listens;
+    if (!listens || strcmp(listens, "everywhere") != 0)
+        return TLC_OK;
+    enum tlc_status status = tlc_loopback_preload((const char *const *)line->environment, preload,
+                                                  sizeof preload, error);
+    return status == TLC_OK ? add_environment(line, more, error) : status;
 }
 
 enum tlc_status tlc_external_start(const struct tlc_external_run *run, struct tlc_process *process,
@@ -535,13 +518,15 @@ enum tlc_status tlc_external_start(const struct tlc_external_run *run, struct tl
         values.openssl_conf = configuration;
     }
     if (status == TLC_OK)
-        status = free_address(address, capacity, error);
+        status = tlc_loopback_free(address, capacity, error);
     if (status == TLC_OK)
         status = make_line(&run->external->server->start, run->arm->serve_options, &values, &line,
                            error);
     if (status != TLC_OK)
         return status;
     status = add_environment(&line, run->environment, error);
+    if (status == TLC_OK)
+        status = keep_on_loopback(run, &line, error);
     const struct tlc_process_options options = {.arguments = (const char *const *)line.words,
                                                 .environment =
                                                     (const char *const *)line.environment,

@@ -72,3 +72,19 @@ YAML
     [ "$status" -ne 0 ]
     [[ "$(tr -s ' \n' ' ' <<<"$output")" == *"ended before it listened: cannot listen today"* ]]
 }
+
+@test "a server on all addresses is refused, and kept on loopback where its description says so" {
+    cat >"$description" <<'YAML'
+name: wide
+about: openssl s_server on all addresses.
+start: [openssl, s_server, -quiet, -accept, "{port}", -cert, "{certificate}", -key, "{key}", -groups, "{groups}", -tls1_3]
+YAML
+    write_plan "certificate: ecdsa-p256"
+    run "$TLSCOST" run --quiet --blocks 1 -o "$result" "$plan"
+    [ "$status" -eq 2 ]
+    [[ "$(tr -s ' \n' ' ' <<<"$output")" == *"server wide: listens on an address that other machines reach"*"'listens: everywhere'"* ]]
+    echo "listens: everywhere" >>"$description"
+    run "$TLSCOST" run --quiet --blocks 1 -o "$result" "$plan"
+    [ "$status" -eq 0 ] || { echo "$output"; false; }
+    jq -e '.arms[1].samples[0].stay.server.run.environment | any(startswith("LD_PRELOAD=") and endswith("tlscost-loopback.so"))' "$result"
+}

@@ -13,6 +13,7 @@ static const char whole[] = "name: edge\n"
                             "about: An edge.\n"
                             "recipe: edge-1\n"
                             "ready_file: '{work}/pid'\n"
+                            "listens: everywhere\n"
                             "build:\n"
                             "  - run: [make, '{build}']\n"
                             "  - run: [strip, edge]\n"
@@ -36,6 +37,7 @@ static void every_key_arrives(void **state)
     assert_string_equal(server->folder, "/x/edge");
     assert_string_equal(server->recipe, "edge-1");
     assert_string_equal(server->ready_file, "{work}/pid");
+    assert_string_equal(server->listens, "everywhere");
     assert_int_equal(server->build_count, 2);
     assert_string_equal(server->build[1].words[0], "strip");
     assert_int_equal(server->start.count, 3);
@@ -66,6 +68,8 @@ static void mistakes_are_named_with_their_line(void **state)
     refused("name: a\nabout: b\nstart: x\n", "s.yaml:3");
     refused("name: a\nabout: b\nstart: []\n", "s.yaml:3");
     refused("name: a\nabout: b\nstart: [x]\nbuild: [[x]]\n", "s.yaml:4");
+    refused("name: a\nabout: b\nstart: [x]\nlistens: there\n",
+            "'there': write loopback or everywhere");
     refused("name: [\n", "s.yaml:");
     refused("", "s.yaml:1");
 }
