@@ -172,7 +172,7 @@ static void say_why(struct tlc_stack_error *why, enum tlc_stack_feature kind, ui
     bool mldsa = kind == TLC_FEATURE_SIGNATURE && code >> 8 == 0x09;
     snprintf(why->text, sizeof why->text, "this build of wolfSSL %s has no %s%s",
              wolfSSL_lib_version(), tlc_name(kinds[kind], code),
-             mldsa ? "; one with -DWOLFSSL_MLDSA=yes has it (recipe wolfssl-5-source)" : "");
+             mldsa ? "; one with -DWOLFSSL_MLDSA=yes has it (recipe wolfssl-5)" : "");
 }
 
 static bool supports(enum tlc_stack_feature kind, uint16_t code, struct tlc_stack_error *why)

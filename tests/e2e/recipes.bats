@@ -96,6 +96,68 @@ cached_prefix() {
     [ -z "$output" ]
 }
 
+# Commands of the package mirror and of building that stand in for the real ones: a source of one file, and
+# a build of package 'slow' that waits until a line comes through the pipe 'go'.
+make_stand_ins() {
+    fake=$BATS_TEST_TMPDIR/fake
+    mkdir -p "$fake/source-1.0"
+    mkfifo "$fake/go"
+    echo made >"$fake/source-1.0/file"
+    tar -czf "$fake/source.tar.gz" -C "$fake" source-1.0
+    cat >"$fake/apt-get" <<'SH'
+#!/bin/sh
+for package; do :; done
+case $* in *" source "*) cp "$FAKE/source.tar.gz" "${package%=*}_1.0.orig.tar.gz" && echo "$package" >>"$FAKE/fetched" ;; esac
+SH
+    cat >"$fake/apt-cache" <<'SH'
+#!/bin/sh
+printf 'Package: %s\nVersion: 1.0-1\nChecksums-Sha256:\n %s 1 %s_1.0.orig.tar.gz\nEnd: \n' "$2" \
+    "$(sha256sum "$FAKE/source.tar.gz" | cut -d ' ' -f 1)" "$2"
+SH
+    cat >"$fake/cmake" <<'SH'
+#!/bin/sh
+case $1 in
+-S) for word; do case $word in -DCMAKE_INSTALL_PREFIX=*) echo "${word#*=}" >to ;; esac; done ;;
+--build) if [ -e ../slow_1.0.orig.tar.gz ]; then touch "$FAKE/building" && read -r line <"$FAKE/go"; fi ;;
+--install) mkdir -p "$(cat to)/include/openssl" && touch "$(cat to)/include/openssl/base.h" ;;
+esac
+SH
+    chmod +x "$fake"/{apt-get,apt-cache,cmake}
+    export FAKE=$fake PATH=$fake:$PATH XDG_CACHE_HOME=$BATS_TEST_TMPDIR/cache
+    local one
+    for one in slow quick other; do
+        printf 'name: %s\nlibrary: awslc\nroute: source\nsuite: sid\npackage: %s\nfiles: tarball\n' $one $one >"$fake/$one.recipe"
+    done
+}
+
+@test "while one recipe is built others are made, and whoever wants the same one waits and makes it once" {
+    make_stand_ins
+    run "$recipe" get "$fake/quick.recipe"
+    if [[ $output == *"in /etc/apt"* || $output == *keyring* || $output == *"dpkg-query: not found"* ]]; then
+        skip "not a Debian system"
+    fi
+    echo "$output"
+    [ "$status" -eq 0 ]
+    "$recipe" get "$fake/slow.recipe" 3>&- >"$fake/first" 2>"$fake/first.log" &
+    first=$!
+    until [ -e "$fake/building" ]; do
+        if ! kill -0 "$first"; then cat "$fake/first.log" && false; fi
+        sleep 0.05
+    done
+    "$recipe" get "$fake/slow.recipe" 3>&- >"$fake/second" 2>"$fake/second.log" &
+    second=$!
+    run -0 timeout 300 "$recipe" get "$fake/other.recipe"
+    run -0 kill -0 "$first" "$second"
+    exec 7<>"$fake/go"
+    echo go >&7
+    wait "$first"
+    wait "$second"
+    exec 7>&-
+    diff "$fake/first" "$fake/second"
+    [ -f "$(cat "$fake/second")/manifest.json" ]
+    [ "$(grep -c slow "$fake/fetched")" -eq 1 ]
+}
+
 @test "the cached prefix holds what its manifest says" {
     cached_prefix
     python3 - "$prefix" <<'PYTHON'
