@@ -40,16 +40,17 @@ struct tlc_stack_error {
 
 // What a stack may be asked to support; `code` of tlc_stack.supports is read by kind.
 enum tlc_stack_feature {
-    TLC_FEATURE_VERSION,         // code: 0x0303, 0x0304
-    TLC_FEATURE_GROUP,           // code: supported group
-    TLC_FEATURE_SIGNATURE,       // code: signature scheme
-    TLC_FEATURE_CIPHER,          // code: cipher suite
-    TLC_FEATURE_PSK_MODE,        // code: 0 psk_ke, 1 psk_dhe_ke (RFC 8446, 4.2.9)
-    TLC_FEATURE_TICKETS,         // code: enum tlc_ticket_mode
-    TLC_FEATURE_TICKET_KEYS,     // code: 0; explicit ticket keys can be set and replaced
-    TLC_FEATURE_CLIENT_AUTH,     // code: 0
-    TLC_FEATURE_SNI_TABLE,       // code: 0; several certificates chosen by server name
-    TLC_FEATURE_MEMORY_TRANSPORT // code: 0
+    TLC_FEATURE_VERSION,          // code: 0x0303, 0x0304
+    TLC_FEATURE_GROUP,            // code: supported group
+    TLC_FEATURE_SIGNATURE,        // code: signature scheme
+    TLC_FEATURE_CIPHER,           // code: cipher suite
+    TLC_FEATURE_PSK_MODE,         // code: 0 psk_ke, 1 psk_dhe_ke (RFC 8446, 4.2.9)
+    TLC_FEATURE_TICKETS,          // code: enum tlc_ticket_mode
+    TLC_FEATURE_TICKET_KEYS,      // code: 0; explicit ticket keys can be set and replaced
+    TLC_FEATURE_CLIENT_AUTH,      // code: 0
+    TLC_FEATURE_SNI_TABLE,        // code: 0; several certificates chosen by server name
+    TLC_FEATURE_MEMORY_TRANSPORT, // code: 0
+    TLC_FEATURE_COOKIE            // code: 0; tlc_stack_config.cookie can be served
 };
 
 enum tlc_ticket_mode {
@@ -110,6 +111,9 @@ struct tlc_stack_config {
     const char *provider; // crypto provider or engine to load, by path or name; its settings may
                           // follow: "NAME?KEY=VALUE;KEY=VALUE"
     const char *library_options; // extra settings in the library's own language (plug-in's docs)
+    // Server: every first ClientHello is answered by a HelloRetryRequest with a cookie, and only
+    // one that brings it back is served (RFC 8446, 4.2.2).
+    bool cookie;
 };
 
 // Options of one connection; all borrowed during the call.

@@ -1,6 +1,6 @@
 // A TLS 1.3 server over Java's SSLSocket that echoes application data: a virtual thread for each
 // connection, on as many carrier threads as jdk.virtualThreadScheduler.parallelism says.
-// usage: java Server.java ADDR:PORT CHAIN.pem KEY.pem [GROUP:GROUP]
+// usage: java Server.java ADDR:PORT CHAIN.pem KEY.pem [GROUP:GROUP [HANDSHAKE-TIMEOUT-MS]]
 
 import java.io.InputStream;
 import java.net.InetAddress;
@@ -43,9 +43,9 @@ public final class Server {
         return context;
     }
 
-    private static void converse(SSLSocket socket) {
+    private static void converse(SSLSocket socket, int timeout) {
         try (socket) {
-            socket.setSoTimeout(10_000);
+            socket.setSoTimeout(timeout);
             socket.startHandshake();
             socket.getInputStream().transferTo(socket.getOutputStream());
         } catch (Exception ended) {
@@ -55,10 +55,11 @@ public final class Server {
 
     public static void main(String[] arguments) throws Exception {
         if (arguments.length < 3) {
-            System.err.println("usage: java Server.java ADDR:PORT CHAIN.pem KEY.pem [GROUP:GROUP]");
+            System.err.println("usage: java Server.java ADDR:PORT CHAIN.pem KEY.pem [GROUP:GROUP [HANDSHAKE-TIMEOUT-MS]]");
             System.exit(1);
         }
         int colon = arguments[0].lastIndexOf(':');
+        int asked = arguments.length > 4 ? Integer.parseInt(arguments[4]) : 0, limit = asked > 0 ? asked : 10_000;
         SSLContext context = context(Path.of(arguments[1]), Path.of(arguments[2]));
         try (var listener = (SSLServerSocket) context.getServerSocketFactory().createServerSocket()) {
             SSLParameters parameters = listener.getSSLParameters();
@@ -69,7 +70,7 @@ public final class Server {
                     Integer.parseInt(arguments[0].substring(colon + 1))), 4096);
             while (true) {
                 SSLSocket socket = (SSLSocket) listener.accept();
-                Thread.ofVirtual().start(() -> converse(socket));
+                Thread.ofVirtual().start(() -> converse(socket, limit));
             }
         }
     }

@@ -1,5 +1,6 @@
 // A TLS 1.3 server over Node's tls module (OpenSSL inside) that echoes application data.
 // usage: node server.js --listen ADDR:PORT --cert FILE --key FILE [--groups A:B] [--workers N]
+//                       [--handshake-timeout MS]
 'use strict';
 const cluster = require('node:cluster');
 const fs = require('node:fs');
@@ -13,6 +14,7 @@ const { values: options } = parseArgs({
     key: { type: 'string' },
     groups: { type: 'string', default: 'auto' },
     workers: { type: 'string', default: '1' },
+    'handshake-timeout': { type: 'string', default: '0' },
   },
 });
 for (const name of ['listen', 'cert', 'key']) {
@@ -28,6 +30,7 @@ function serve() {
     key: fs.readFileSync(options.key),
     ecdhCurve: options.groups,
     minVersion: 'TLSv1.3',
+    handshakeTimeout: Number(options['handshake-timeout']) || undefined,
   });
   server.on('secureConnection', (socket) => {
     socket.on('error', () => socket.destroy());

@@ -170,20 +170,30 @@ static void take_found(struct found *best, const struct found *found)
         improve(best, found->kind, found->component);
 }
 
+// Behind the last frame that tells anything: a wrong way back leads to addresses of no file.
+static size_t end_of(const struct tlc_chain *chain)
+{
+    size_t end = chain->count;
+    while (end && !*chain->frames[end - 1].symbol && !*chain->frames[end - 1].file)
+        end--;
+    return end;
+}
+
 static void note_cuts(const struct tlc_components *components, const struct tlc_chain *chain,
                       struct tlc_place *place)
 {
     int number = 0;
+    size_t end = end_of(chain);
     for (size_t i = 0; i < components->count; i++)
         for (unsigned k = 0; k < components->tables[i]->cut_count; k++, number++) {
             const struct tlc_table_cut *cut = &components->tables[i]->cuts[k];
-            for (size_t frame = 0; frame < chain->count; frame++) {
+            for (size_t frame = 0; frame < end; frame++) {
                 if (!is_of(components->tables[i], &chain->frames[frame]))
                     continue;
                 if (any_fits(&cut->like, chain->frames[frame].symbol))
                     place->like |= 1u << number;
                 // Interrupts may stand before it: it is the last one that could be found.
-                if (frame + 1 == chain->count && place->cut == TLC_NOT_CUT &&
+                if (frame + 1 == end && place->cut == TLC_NOT_CUT &&
                     any_fits(&cut->leaves, chain->frames[frame].symbol))
                     place->cut = number;
             }

@@ -132,15 +132,15 @@ static json_t *counters_json(struct tlc_counters *counters)
         "finished", percentiles_of(counters->latency_done_us, counters->latency_count), "echoed",
         percentiles_of(counters->latency_echo_us, counters->latency_echo_count));
     return json_pack(
-        "{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:O?, s:O?, s:o}", "started",
+        "{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:O?, s:O?, s:o}", "started",
         (json_int_t)counters->started, "handshakes", (json_int_t)counters->handshakes, "stopped",
         (json_int_t)counters->stopped, "missed", (json_int_t)counters->missed, "resumed",
         (json_int_t)counters->resumed, "hello_retry_requests",
-        (json_int_t)counters->hello_retry_requests, "mismatches", (json_int_t)counters->mismatches,
-        "tickets", (json_int_t)counters->tickets, "signatures_verified",
-        (json_int_t)counters->signatures_verified, "bytes_sent", (json_int_t)counters->bytes_sent,
-        "bytes_received", (json_int_t)counters->bytes_received, "errors", counters->errors,
-        "negotiated", counters->negotiated, "latency_us", latency);
+        (json_int_t)counters->hello_retry_requests, "cookies", (json_int_t)counters->cookies,
+        "mismatches", (json_int_t)counters->mismatches, "tickets", (json_int_t)counters->tickets,
+        "signatures_verified", (json_int_t)counters->signatures_verified, "bytes_sent",
+        (json_int_t)counters->bytes_sent, "bytes_received", (json_int_t)counters->bytes_received,
+        "errors", counters->errors, "negotiated", counters->negotiated, "latency_us", latency);
 }
 
 static uint16_t first_group(const char *groups)
@@ -180,6 +180,7 @@ static void compare_evidence(const struct tlc_sample *sample, struct differences
         .version = tlc_code(TLC_NAME_VERSION, arm->version),
         .group = first_group(arm->groups),
         .cipher = arm->cipher ? tlc_code(TLC_NAME_CIPHER, arm->cipher) : 0,
+        .hello_retry_request = arm->cookie,
         .alpn = arm->alpn,
         .key_type = arm->certificate,
         .subject = differences->subject,
@@ -222,7 +223,8 @@ static struct tlc_sample_facts facts_of(const struct tlc_sample *sample,
         .started = sample->totals.started,
         .mismatches = sample->totals.mismatches,
         // Where one is asked for, each is compared with that, and what differs is a mismatch.
-        .hello_retry_requests = arm->hello_retry ? 0 : sample->totals.hello_retry_requests,
+        .hello_retry_requests =
+            arm->hello_retry || arm->cookie ? 0 : sample->totals.hello_retry_requests,
         .resumed = sample->totals.resumed,
         // Around an event the resumed share is what is asked, not what is known.
         .resume_ratio = strcmp(arm->event, "none") ? NAN : arm->resume_ratio,
@@ -248,6 +250,7 @@ static struct tlc_sample_facts facts_of(const struct tlc_sample *sample,
         .cpu_mask = arm->server ? NULL : arm->cpu_mask,
         .processor = json_string_value(json_object_get(sample->evidence, "processor")),
         .trace = strcmp(arm->trace, "none") ? arm->trace : NULL,
+        .trace_witness = stay && stay->trace_witness ? stay->trace_witness : "nothing",
         .trace_work = stay ? stay->trace_work : 0,
         .trace_lost = stay ? stay->trace_lost : 0,
         .listen_overflows = stay ? stay->listen_overflows : 0,

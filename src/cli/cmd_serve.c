@@ -52,6 +52,7 @@ enum {
     KEY_SNI,
     KEY_NAMES,
     KEY_CLIENT_AUTH,
+    KEY_COOKIE,
     KEY_HANDSHAKE_TIMEOUT,
     KEY_LIBRARY_OPTIONS,
     KEY_PROVIDER,
@@ -96,6 +97,8 @@ static const struct argp_option argp_options[] = {
      "Answer HTTP/1.1 to all (default: only where ALPN chose it), else echo", 2},
     {"client-auth", KEY_CLIENT_AUTH, "HOW", 0,
      "'request' or 'require' a client certificate of the CA in DIR", 2},
+    {"cookie", KEY_COOKIE, NULL, 0,
+     "Answer every first ClientHello with a HelloRetryRequest that has a cookie", 2},
     {NULL, 0, NULL, 0, "Resumption:", 3},
     {"tickets", KEY_TICKETS, "N|off|stateful", 0,
      "Tickets after a full handshake (default: the library's number)", 3},
@@ -287,6 +290,8 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
             *texts[i].text = argument;
     if (key == KEY_HTTP)
         options->server.http = true;
+    else if (key == KEY_COOKIE)
+        options->server.stack.cookie = true;
     else if (key == KEY_CONTROL)
         options->server.control = TLC_CONTROL_FD;
     else if (key == KEY_COUNT_ALLOCATIONS)

@@ -52,6 +52,7 @@ static const struct feature features[] = {
     {TLC_FEATURE_CLIENT_AUTH, "client_auth", "client auth", false, 0, {"yes"}},
     {TLC_FEATURE_SNI_TABLE, "sni_table", "SNI table", false, 0, {"yes"}},
     {TLC_FEATURE_MEMORY_TRANSPORT, "memory_transport", "in memory", false, 0, {"yes"}},
+    {TLC_FEATURE_COOKIE, "cookie", "cookie", false, 0, {"yes"}},
 };
 #define FEATURES (sizeof features / sizeof *features)
 

@@ -196,7 +196,6 @@ static void check_cpu_mask(const struct tlc_sample_facts *facts,
         fail(outcome, "%s", why);
 }
 
-// No handshake is without a key derivation, whatever is resumed.
 static void check_trace(const struct tlc_sample_facts *facts, const struct tlc_check_limits *limits,
                         struct tlc_check_outcome *outcome)
 {
@@ -207,9 +206,9 @@ static void check_trace(const struct tlc_sample_facts *facts, const struct tlc_c
     apply(outcome, (double)(work < asked ? asked - work : facts->trace_lost), 0);
     if (work < asked)
         fail(outcome,
-             "the tracing provider saw %" PRIu64 " key derivations in %" PRIu64
-             " handshakes, asked at least one each",
-             work, asked);
+             "the tracing provider saw %s %" PRIu64 " times in %" PRIu64
+             " handshakes, asked at least once in each",
+             facts->trace_witness, work, asked);
     else if (facts->trace_lost)
         fail(outcome, "%" PRIu64 " calls could not be timed, asked 0", facts->trace_lost);
 }

@@ -36,11 +36,11 @@ struct tlc_sample_facts {
     // processor
     const char
         *cpu_mask; // what it must be without; NULL: nothing, or the server is not ours to ask
-    const char *processor; // as the server's library sees it; NULL: not told
-    const char *trace;      // mode in which the server was to be traced; NULL: it was not
-    uint64_t
-        trace_work; // key derivations that the tracing provider counted, one or more a handshake
-    uint64_t trace_lost; // calls that it could not time
+    const char *processor;     // as the server's library sees it; NULL: not told
+    const char *trace;         // mode in which the server was to be traced; NULL: it was not
+    const char *trace_witness; // what each handshake of the arm does at least once: "kdf"
+    uint64_t trace_work;       // how often the tracing provider saw that
+    uint64_t trace_lost;       // calls that it could not time
     // kernel
     uint64_t listen_overflows, listen_drops; // increase during the sample
     double steal;

@@ -16,7 +16,7 @@ static const struct {
     COUNT(started),    COUNT(handshakes), COUNT(resumed),    COUNT(hello_retry_requests),
     COUNT(mismatches), COUNT(tickets),    COUNT(in_window),  COUNT(signatures_verified),
     COUNT(offered),    COUNT(stopped),    COUNT(bytes_sent), COUNT(bytes_received),
-    COUNT(missed),
+    COUNT(missed),     COUNT(cookies),
 #undef COUNT
 };
 

@@ -35,6 +35,7 @@ unsigned tlc_expectation_differs(const struct tlc_expectation *expect,
         [TLC_MISMATCH_ALPN] =
             expect->alpn[0] && !facts->partial && strcmp(expect->alpn, facts->alpn) != 0,
         [TLC_MISMATCH_REFUSAL] = expect->refusal,
+        [TLC_MISMATCH_COOKIE] = expect->require_cookie && !facts->cookie,
     };
     unsigned bits = 0;
     for (unsigned bit = 0; bit < TLC_MISMATCH_COUNT; bit++)
@@ -53,6 +54,7 @@ const char *tlc_mismatch_name(unsigned bit)
         [TLC_MISMATCH_CERTIFICATE] = "mismatch-certificate",
         [TLC_MISMATCH_ALPN] = "mismatch-alpn",
         [TLC_MISMATCH_REFUSAL] = "mismatch-refusal",
+        [TLC_MISMATCH_COOKIE] = "mismatch-cookie",
     };
     return bit < TLC_MISMATCH_COUNT ? names[bit] : "mismatch";
 }

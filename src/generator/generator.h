@@ -34,6 +34,7 @@ struct tlc_expectation {
     uint16_t version, group, cipher; // 0: any
     bool allow_hello_retry_request;
     bool require_hello_retry_request;
+    bool require_cookie;    // in a HelloRetryRequest
     bool refusal;           // an alert, or the end of the connection, instead of a ServerHello
     int resumed;            // -1: any, 0: never, 1: always
     bool certificate_known; // compare the leaf's hash
@@ -106,7 +107,7 @@ struct tlc_slice_options {
 // mismatch, and in `errors` under "mismatch-" and what differs.
 // Times: from the first connect to the last connection closed, so every handshake is counted whole.
 struct tlc_counters {
-    uint64_t started, handshakes, resumed, hello_retry_requests, mismatches, tickets,
+    uint64_t started, handshakes, resumed, hello_retry_requests, cookies, mismatches, tickets,
         signatures_verified;
     uint64_t offered;   // handshakes that offered a ticket
     uint64_t stopped;   // connections that ended at the stop point asked for, or refused as asked

@@ -114,6 +114,7 @@ static json_t *expectation_to_json(const struct tlc_expectation *expect)
                         json_boolean(expect->allow_hello_retry_request));
     json_object_set_new(json, "require_hello_retry_request",
                         json_boolean(expect->require_hello_retry_request));
+    json_object_set_new(json, "require_cookie", json_boolean(expect->require_cookie));
     json_object_set_new(json, "refusal", json_boolean(expect->refusal));
     json_object_set_new(json, "resumed", json_integer(expect->resumed));
     json_object_set_new(json, "certificate_sha256",
@@ -297,6 +298,7 @@ static enum tlc_status read_expectation(const json_t *json, struct tlc_expectati
         json_is_true(json_object_get(json, "allow_hello_retry_request"));
     expect->require_hello_retry_request =
         json_is_true(json_object_get(json, "require_hello_retry_request"));
+    expect->require_cookie = json_is_true(json_object_get(json, "require_cookie"));
     expect->refusal = json_is_true(json_object_get(json, "refusal"));
     const json_t *resumed = json_object_get(json, "resumed");
     if (resumed)

@@ -143,6 +143,7 @@ void tlc_tally_stopped(struct tlc_tally *tally, const struct tlc_expectation *ex
 {
     tlc_tally_answered(tally, answer_of(facts), times->done_ns);
     tally->counters->hello_retry_requests += facts->hello_retry_request;
+    tally->counters->cookies += facts->cookie;
     tally->counters->signatures_verified += facts->signature_verified;
     count_code(&tally->version, facts->version);
     count_code(&tally->cipher, facts->cipher);
@@ -161,6 +162,7 @@ void tlc_tally_handshake(struct tlc_tally *tally, const struct tlc_expectation *
     counters->in_window += times->done_ns <= tally->window_end_ns;
     counters->resumed += facts->resumed;
     counters->hello_retry_requests += facts->hello_retry_request;
+    counters->cookies += facts->cookie;
     counters->signatures_verified += facts->signature_verified;
     count_code(&tally->version, facts->version);
     count_code(&tally->cipher, facts->cipher);

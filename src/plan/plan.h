@@ -73,12 +73,14 @@ struct tlc_arm {
     unsigned padding;     // bytes of padding in it
     unsigned hold;        // half-open connections kept once, to tell what one takes; 0: none
     unsigned hold_for_us; // so long, or until the server ends them
-    unsigned pace;  // handshakes begun in a second, whether the server follows; 0: as it follows
-    double offered; // the same as a share of the capacity that the warm-up found; 0: not so
-    char *cpu_mask; // what OPENSSL_ia32cap takes away in the server's process; NULL: nothing
-    unsigned equal; // 1: must not differ from the arm it is divided by ("negative-control")
-    char *trace;          // of the server's cryptography: "none", "tag", "timed" (docs/trace.md)
-    char *burn_in;        // where burn_us is burnt: "state-machine", "signature", "key-generation"
+    unsigned pace;   // handshakes begun in a second, whether the server follows; 0: as it follows
+    double offered;  // the same as a share of the capacity that the warm-up found; 0: not so
+    char *cpu_mask;  // what OPENSSL_ia32cap takes away in the server's process; NULL: nothing
+    unsigned equal;  // 1: must not differ from the arm it is divided by ("negative-control")
+    char *trace;     // of the server's cryptography: "none", "tag", "timed" (docs/trace.md)
+    char *burn_in;   // where burn_us is burnt: "state-machine", "signature", "key-generation"
+    unsigned cookie; // 1: the server answers first hellos with a cookie, clients bring it back
+    unsigned handshake_timeout_us; // after which the server ends a handshake; 0: its own
 };
 
 // The most handshakes in a second that a plan may ask for; those that stop early have no other.

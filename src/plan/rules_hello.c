@@ -33,7 +33,13 @@ static bool has_no_such_part(const struct tlc_arm *arm)
 
 static bool stops_at_no_retry(const struct tlc_arm *arm)
 {
-    return is(arm->stop, "after-hello-retry") && !arm->hello_retry;
+    return is(arm->stop, "after-hello-retry") && !arm->hello_retry && !arm->cookie;
+}
+
+// Only the lean client tells whether a cookie came.
+static bool cookie_elsewhere(const struct tlc_arm *arm)
+{
+    return arm->cookie && (!lean(arm) || arm->server || is(arm->version, "TLSv1.2"));
 }
 
 static bool hello_is_lean(const struct tlc_arm *arm)
@@ -45,6 +51,11 @@ static bool holds_nothing_open(const struct tlc_arm *arm)
 {
     return arm->hold &&
            (!tlc_arm_is_unfinished(arm) || invalid_share(arm) || !is(arm->network, "loopback"));
+}
+
+static bool timeout_elsewhere(const struct tlc_arm *arm)
+{
+    return arm->handshake_timeout_us && (!of(arm, "network") || arm->handshake_timeout_us < 1000);
 }
 
 static bool pace_elsewhere(const struct tlc_arm *arm)
@@ -67,13 +78,20 @@ const struct tlc_rule tlc_hello_rules[] = {
     {has_no_such_part, "share",
      "the groups have no such part; write groups: X25519MLKEM768, which has both"},
     {stops_at_no_retry, "stop",
-     "there is no HelloRetryRequest to stop at; write hello_retry: true as well"},
+     "there is no HelloRetryRequest to stop at; write hello_retry: true or cookie: true as well"},
+    {cookie_elsewhere, "cookie",
+     "tlscost's own server sends cookies in TLS 1.3, and the lean client counts them; write "
+     "engine: "
+     "lean, workload: network and version: TLSv1.3, leave server out, or write cookie: false"},
     {hello_is_lean, "split",
      "only the lean engine splits and pads its ClientHello; write engine: lean and workload: "
      "network, or split: 0 and padding: 0"},
     {holds_nothing_open, "hold",
      "only handshakes that stop early stay half-open, on the loopback; write stop: "
      "after-client-hello and network: loopback, or hold: 0"},
+    {timeout_elsewhere, "handshake_timeout",
+     "a server of the workload network ends handshakes after 1ms or more; write for example "
+     "handshake_timeout: 2s, or 0us: the server's own"},
     {pace_elsewhere, "pace",
      "only the workload network has a generator with a pace; write workload: network, or pace: 0 "
      "and offered: 0%"},

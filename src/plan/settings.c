@@ -113,6 +113,8 @@ const struct tlc_setting tlc_arm_settings[TLC_ARM_KEY_COUNT] = {
     SWITCH(tlc_arm, attribute),
     TEXT(trace, tlc_read_word, "none", traces, NULL),
     TEXT(burn_in, tlc_read_word, "state-machine", burn_places, NULL),
+    SWITCH(tlc_arm, cookie),
+    TIME("handshake_timeout", tlc_arm, handshake_timeout_us, TLC_MEMBER_UNSIGNED, "0us", 0, 120e6),
 };
 
 const struct tlc_setting tlc_schedule_settings[TLC_SCHEDULE_KEY_COUNT] = {

@@ -63,7 +63,9 @@
     X(EQUAL, "equal")                                                                              \
     X(ATTRIBUTE, "attribute")                                                                      \
     X(TRACE, "trace")                                                                              \
-    X(BURN_IN, "burn_in")
+    X(BURN_IN, "burn_in")                                                                          \
+    X(COOKIE, "cookie")                                                                            \
+    X(HANDSHAKE_TIMEOUT, "handshake_timeout")
 #define TLC_SCHEDULE_KEYS(X)                                                                       \
     X(BLOCKS, "blocks")                                                                            \
     X(ROUNDS, "rounds")                                                                            \

@@ -137,20 +137,27 @@ static char *patience_words(const json_t *half_open, char *words)
     return words;
 }
 
+static char *timeout_words(const struct tlc_report_arm *arm, char *words)
+{
+    double asked_us = number_of(arm->settings, "handshake_timeout_us");
+    if (asked_us > 0)
+        snprintf(words, TLC_WORDS, "%.3g s", asked_us / 1e6);
+    else
+        snprintf(words, TLC_WORDS, "its own");
+    return words;
+}
+
 static void tell_half_open(struct tlc_telling *telling, const struct tlc_report_model *model)
 {
-    static const struct tlc_table_column columns[] = {{"arm", false, 0},
-                                                      {"allocations", true, 0},
-                                                      {"bytes", true, 0},
-                                                      {"held", true, 0},
-                                                      {"heap bytes each", true, 0},
-                                                      {"memory bytes each", true, 0},
-                                                      {"ended by the server", false, 1}};
+    static const struct tlc_table_column columns[] = {
+        {"arm", false, 0},     {"allocations", true, 0},         {"bytes", true, 0},
+        {"held", true, 0},     {"heap bytes each", true, 0},     {"memory bytes each", true, 0},
+        {"time-out", true, 1}, {"ended by the server", false, 1}};
     struct tlc_table table;
     tlc_table_init(&table, columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; i < model->arm_count; i++) {
         const json_t *half_open = half_open_of(model, i);
-        char words[6][TLC_WORDS];
+        char words[7][TLC_WORDS];
         if (!half_open)
             continue;
         const json_t *allocations = json_object_get(half_open, "allocations");
@@ -161,16 +168,17 @@ static void tell_half_open(struct tlc_telling *telling, const struct tlc_report_
                                            whole(number_of(half_open, "held"), words[2]),
                                            whole(number_of(half_open, "heap_bytes"), words[3]),
                                            whole(number_of(half_open, "memory_bytes"), words[4]),
-                                           patience_words(half_open, words[5])});
+                                           timeout_words(&model->arms[i], words[5]),
+                                           patience_words(half_open, words[6])});
     }
-    tlc_tell_section(
-        telling, "half-open handshakes",
-        "allocations, bytes: what the server asked its allocator for in each "
-        "unfinished handshake; heap, memory: what it held more for each connection "
-        "that was kept half-open, by its allocator ('-': not counted) and by the "
-        "memory of its processes; the kernel's buffers are not in it. Counted once, in "
-        "processes of their own.",
-        &table);
+    tlc_tell_section(telling, "half-open handshakes",
+                     "allocations, bytes: what the server asked its allocator for in each "
+                     "unfinished handshake; heap, memory: what it held more for each connection "
+                     "that was kept half-open, by its allocator ('-': not counted) and by the "
+                     "memory of its processes; the kernel's buffers are not in it; time-out: what "
+                     "the server was "
+                     "told, and when it ended them. Counted once, in processes of their own.",
+                     &table);
 }
 
 // ---- what the ML-KEM part of a hybrid share makes the server do

@@ -73,6 +73,7 @@ static enum tlc_status check_features(const struct tlc_server_options *options,
          config->ticket_key_count || tlc_keys_wanted(options)},
         {"client certificates", TLC_FEATURE_CLIENT_AUTH, 0,
          config->client_auth != TLC_CLIENT_AUTH_NONE},
+        {"a cookie in HelloRetryRequests", TLC_FEATURE_COOKIE, 0, config->cookie},
         {"certificates by server name", TLC_FEATURE_SNI_TABLE, 0, has_server_names(config)},
     };
     enum tlc_status status = TLC_OK;

@@ -57,8 +57,8 @@ bool openssl_set_groups(SSL_CTX *ctx, const uint16_t *groups, size_t count)
     char list[512];
     size_t used = 0;
     for (size_t i = 0; i < count; i++) {
-        int wrote = snprintf(list + used, sizeof list - used, "%s%s", i ? ":" : "",
-                             group_name(groups[i]));
+        int wrote =
+            snprintf(list + used, sizeof list - used, "%s%s", i ? ":" : "", group_name(groups[i]));
         if (wrote < 0 || (size_t)wrote >= sizeof list - used)
             return false;
         used += (size_t)wrote;
@@ -98,6 +98,8 @@ static bool ask(SSL_CTX *ctx, enum tlc_stack_feature kind, uint16_t code)
     case TLC_FEATURE_SNI_TABLE:
     case TLC_FEATURE_MEMORY_TRANSPORT:
         return true;
+    case TLC_FEATURE_COOKIE:
+        return false;
     }
     return false;
 }
@@ -117,6 +119,10 @@ static void say_why(struct tlc_stack_error *why, enum tlc_stack_feature kind, ui
     else if (kind == TLC_FEATURE_TICKETS && code == TLC_TICKETS_STATEFUL)
         snprintf(why->text, sizeof why->text,
                  "AWS-LC %s keeps no TLS 1.3 sessions in the server; OpenSSL and wolfSSL do",
+                 AWSLC_VERSION_NUMBER_STRING);
+    else if (kind == TLC_FEATURE_COOKIE)
+        snprintf(why->text, sizeof why->text,
+                 "AWS-LC %s has no cookie for a server of TLS 1.3; OpenSSL has",
                  AWSLC_VERSION_NUMBER_STRING);
     else
         snprintf(why->text, sizeof why->text, "AWS-LC %s does not serve feature %u with value %u",

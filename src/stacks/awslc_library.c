@@ -43,6 +43,18 @@ X509 *openssl_peer_leaf(const SSL *ssl)
     return SSL_get_peer_certificate(ssl);
 }
 
+bool openssl_demand_cookie(SSL_CTX *ctx, struct tlc_stack_error *error)
+{
+    (void)ctx;
+    return tlc_neutral_refuse(error, "cookie: AWS-LC has none for a server; OpenSSL has");
+}
+
+int openssl_admit(struct tlc_stack_connection *connection)
+{
+    (void)connection;
+    return 1;
+}
+
 bool openssl_provider_load(struct tlc_stack_context *context, const char *provider,
                            struct tlc_stack_error *error)
 {

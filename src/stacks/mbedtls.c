@@ -100,6 +100,8 @@ static bool ask(enum tlc_stack_feature kind, uint16_t code)
     case TLC_FEATURE_SNI_TABLE:
     case TLC_FEATURE_MEMORY_TRANSPORT:
         return true;
+    case TLC_FEATURE_COOKIE:
+        return false;
     }
     return false;
 }
@@ -121,6 +123,9 @@ static void say_why(struct tlc_stack_error *why, enum tlc_stack_feature kind, ui
         snprintf(why->text, sizeof why->text,
                  "Mbed TLS %s keeps no TLS 1.3 sessions in the server; OpenSSL and wolfSSL do",
                  number);
+    else if (kind == TLC_FEATURE_COOKIE)
+        snprintf(why->text, sizeof why->text,
+                 "Mbed TLS %s has no cookie for a server of TLS 1.3; OpenSSL has", number);
     else
         snprintf(why->text, sizeof why->text, "Mbed TLS %s does not serve feature %u with value %u",
                  number, (unsigned)kind, code);

@@ -46,6 +46,7 @@ new_connection(struct tlc_stack_context *context,
         return NULL;
     }
     connection->client = context->role == TLC_STACK_CLIENT;
+    connection->waits = context->cookie;
     if (context->provider && !context->provider_counts)
         connection->watched = context;
     SSL_set_app_data(connection->ssl, connection);
@@ -149,7 +150,12 @@ enum tlc_stack_step openssl_handshake(struct tlc_stack_connection *connection,
 {
     ERR_clear_error();
     errno = 0;
-    int result = SSL_do_handshake(connection->ssl);
+    int result = connection->waits ? openssl_admit(connection) : 1;
+    if (result == 0)
+        return TLC_STEP_WANT_READ;
+    connection->waits = result < 0;
+    if (result == 1)
+        result = SSL_do_handshake(connection->ssl);
     if (result == 1) {
         if (connection->watched)
             openssl_provider_watch(connection);

@@ -131,6 +131,8 @@ static SSL_CTX *new_ctx(struct tlc_stack_context *context, const struct tlc_stac
                                        SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL_STORE);
         SSL_CTX_sess_set_new_cb(ctx, openssl_keep_session);
     }
+    if (server && config->cookie && !openssl_demand_cookie(ctx, error))
+        goto fail;
     if (!set_names(ctx, config, error) || !set_verification(context, ctx, config, error))
         goto fail;
     if (context->alpn_bytes && server)
@@ -206,6 +208,7 @@ struct tlc_stack_context *openssl_context_new(enum tlc_stack_role role,
     if (!context)
         goto fail;
     context->role = role;
+    context->cookie = role == TLC_STACK_SERVER && config->cookie;
     tlc_ticket_keys_init(&context->tickets);
     if (role == TLC_STACK_SERVER && !config->certificate_count) {
         snprintf(error->text, sizeof error->text, "server: no certificate");

@@ -31,6 +31,7 @@ struct tlc_stack_context {
     EVP_CIPHER *ticket_cipher; // fetched once: a fetch in each handshake would be charged to the
                                // server
     bool has_ticket_keys;
+    bool cookie; // clients have to bring one back
     // OSSL_LIB_CTX and OSSL_PROVIDER, which AWS-LC has not.
     struct ossl_lib_ctx_st *library;   // NULL: the process's default, as real servers use it
     struct ossl_provider_st *provider; // the one asked for; NULL: none
@@ -49,6 +50,7 @@ struct tlc_stack_connection {
     SSL *ssl;
     BIO *in, *out; // memory transport only; owned by ssl
     bool client;
+    bool waits;                        // for the client's cookie
     struct tlc_stack_context *watched; // whose provider is looked for in it; NULL: none is
     struct openssl_wire wire;
     SSL_SESSION *session; // newest one a client received
@@ -134,6 +136,12 @@ size_t openssl_session_export(struct tlc_stack_connection *connection, uint8_t *
 bool openssl_offer_session(struct tlc_stack_connection *connection,
                            const struct tlc_stack_context *context, const uint8_t *bytes,
                            size_t count, struct tlc_stack_error *error);
+
+// openssl_cookie.c, awslc_library.c (which has none)
+// Has a context demand cookies; `error` is set where it cannot.
+bool openssl_demand_cookie(SSL_CTX *ctx, struct tlc_stack_error *error);
+// Until the client has brought its cookie back: 1 then, 0 while it has not, below 0 on a failure.
+int openssl_admit(struct tlc_stack_connection *connection);
 
 // openssl_connection.c
 struct tlc_stack_connection *

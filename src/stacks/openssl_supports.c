@@ -53,6 +53,7 @@ static bool ask(SSL_CTX *ctx, enum tlc_stack_feature kind, uint16_t code)
     case TLC_FEATURE_CLIENT_AUTH:
     case TLC_FEATURE_SNI_TABLE:
     case TLC_FEATURE_MEMORY_TRANSPORT:
+    case TLC_FEATURE_COOKIE:
         return true;
     }
     return false;

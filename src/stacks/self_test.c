@@ -112,6 +112,8 @@ static bool feature_offered(const struct tlc_stack *stack, enum tlc_self_test_fe
         return supports(stack, TLC_FEATURE_SNI_TABLE, 0);
     case TLC_SELF_ALPN:
         return true;
+    case TLC_SELF_COOKIE:
+        return tls13 && supports(stack, TLC_FEATURE_COOKIE, 0);
     }
     return false;
 }
@@ -125,7 +127,7 @@ static bool add_features(struct cases *cases, const struct tlc_stack *stack)
         if (cases->list[i].version == version)
             continue;
         version = cases->list[i].version;
-        for (int feature = 0; feature <= TLC_SELF_ALPN; feature++) {
+        for (int feature = 0; feature <= TLC_SELF_COOKIE; feature++) {
             struct tlc_self_test_case one = cases->list[i];
             one.feature = (enum tlc_self_test_feature)feature;
             if (feature_offered(stack, one.feature, version) && !add_case(cases, one))

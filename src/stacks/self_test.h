@@ -39,7 +39,8 @@ enum tlc_self_test_feature {
     TLC_SELF_TICKET_KEYS,
     TLC_SELF_CLIENT_AUTH,
     TLC_SELF_SNI,
-    TLC_SELF_ALPN
+    TLC_SELF_ALPN,
+    TLC_SELF_COOKIE
 };
 
 struct tlc_self_test_case {

@@ -25,9 +25,10 @@ struct run {
 
 const char *tlc_self_test_feature_name(enum tlc_self_test_feature feature)
 {
-    static const char *const names[] = {"handshake", "socket", "hello-retry-request", "stateless",
-                                        "stateful",  "psk-ke", "ticket-keys",         "client-auth",
-                                        "sni",       "alpn"};
+    static const char *const names[] = {"handshake",   "socket",      "hello-retry-request",
+                                        "stateless",   "stateful",    "psk-ke",
+                                        "ticket-keys", "client-auth", "sni",
+                                        "alpn",        "cookie"};
     return names[feature];
 }
 
@@ -334,6 +335,20 @@ static bool run_alpn(struct run *run)
            tlc_because(run->reason, "ALPN '%s' instead of http/1.1", run->seen.alpn);
 }
 
+// Every first hello is sent back, over either transport, though its key share suits.
+static bool run_cookie(struct run *run)
+{
+    run->server_config.cookie = true;
+    if (!open_contexts(run))
+        return false;
+    for (int sockets = 0; sockets <= 1; sockets++)
+        if (!exchange(run, "localhost", false, sockets) || !demand_full(run))
+            return false;
+        else if (!run->seen.hello_retry_request)
+            return tlc_because(run->reason, "no HelloRetryRequest came");
+    return true;
+}
+
 static bool dispatch(struct run *run)
 {
     switch (run->one->feature) {
@@ -357,6 +372,8 @@ static bool dispatch(struct run *run)
         return run_sni(run);
     case TLC_SELF_ALPN:
         return run_alpn(run);
+    case TLC_SELF_COOKIE:
+        return run_cookie(run);
     }
     return false;
 }

@@ -156,6 +156,8 @@ static bool ask(enum tlc_stack_feature kind, uint16_t code)
     case TLC_FEATURE_SNI_TABLE:
     case TLC_FEATURE_MEMORY_TRANSPORT:
         return true;
+    case TLC_FEATURE_COOKIE:
+        return false;
     }
     return false;
 }
@@ -164,6 +166,14 @@ static void say_why(struct tlc_stack_error *why, enum tlc_stack_feature kind, ui
 {
     static const enum tlc_name_kind kinds[] = {TLC_NAME_VERSION, TLC_NAME_GROUP, TLC_NAME_SIGNATURE,
                                                TLC_NAME_CIPHER};
+    if (kind == TLC_FEATURE_COOKIE) {
+        snprintf(
+            why->text, sizeof why->text,
+            "wolfSSL %s sends a cookie only where the key share does not suit; OpenSSL has one "
+            "for every first hello",
+            wolfSSL_lib_version());
+        return;
+    }
     if ((size_t)kind >= sizeof kinds / sizeof *kinds) {
         snprintf(why->text, sizeof why->text, "wolfSSL %s does not serve feature %u with value %u",
                  wolfSSL_lib_version(), (unsigned)kind, code);

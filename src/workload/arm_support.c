@@ -63,6 +63,8 @@ enum tlc_status tlc_arm_supported(const struct tlc_arm *arm, const struct tlc_st
                          error);
     if (status == TLC_OK && !strcmp(arm->resumption, "session-id"))
         status = require(arm, plugin, TLC_FEATURE_TICKETS, TLC_TICKETS_STATEFUL, error);
+    if (status == TLC_OK && arm->cookie)
+        status = require(arm, plugin, TLC_FEATURE_COOKIE, 0, error);
     if (status == TLC_OK && arm->names)
         status = require(arm, plugin, TLC_FEATURE_SNI_TABLE, 0, error);
     if (status == TLC_OK && arm->client_auth)

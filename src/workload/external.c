@@ -66,6 +66,14 @@ static bool reads_configuration(const struct tlc_server *server)
     return false;
 }
 
+static bool takes_timeout(const struct tlc_server *server)
+{
+    for (unsigned i = 0; i < server->start.count; i++)
+        if (strstr(server->start.words[i], "{handshake_timeout_ms}"))
+            return true;
+    return false;
+}
+
 enum tlc_status tlc_external_check(const struct tlc_arm *arm, struct tlc_error *error)
 {
     struct tlc_server *server;
@@ -85,6 +93,8 @@ enum tlc_status tlc_external_check(const struct tlc_arm *arm, struct tlc_error *
         status = refuse(arm, server, "network but loopback", error);
     if (status == TLC_OK && strcmp(arm->trace, "none") != 0 && !reads_configuration(server))
         status = refuse(arm, server, "trace (no OPENSSL_CONF in its environment)", error);
+    if (status == TLC_OK && arm->handshake_timeout_us && !takes_timeout(server))
+        status = refuse(arm, server, "handshake_timeout (none in its command)", error);
     if (status == TLC_OK && arm->burn_us && !strcmp(arm->burn_in, "state-machine"))
         status = refuse(arm, server, "burn", error);
     tlc_server_free(server);
@@ -181,6 +191,8 @@ static const char *of_arm(const char *name, struct values *values)
         return number_of(values, (long)arm->workers);
     if (!strcmp(name, "tickets"))
         return number_of(values, arm->tickets);
+    if (!strcmp(name, "handshake_timeout_ms"))
+        return number_of(values, (long)(arm->handshake_timeout_us / 1000));
     return NULL;
 }
 

@@ -17,7 +17,7 @@ struct arguments {
     size_t count;
     char numbers[8][24];
     size_t numbers_used;
-    char words[512];
+    char words[512], timeout[32];
 };
 
 static void add(struct arguments *to, const char *option, const char *value)
@@ -84,6 +84,12 @@ static void serve_arguments(const struct tlc_arm *arm, const char *certificates,
     } else if (!strncmp(arm->event, "rotate", 6)) {
         add(to, "--keep", "2");
     }
+    if (arm->handshake_timeout_us) {
+        snprintf(to->timeout, sizeof to->timeout, "%uus", arm->handshake_timeout_us);
+        add(to, "--handshake-timeout", to->timeout);
+    }
+    if (arm->cookie)
+        add(to, "--cookie", NULL);
     if (arm->client_auth)
         add(to, "--client-auth", "require");
     if (arm->names)

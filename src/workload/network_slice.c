@@ -225,9 +225,9 @@ static void fill_seats(const struct tlc_workload *workload, struct seat *seats, 
             burnt_ns -= tlc_trace_burnt_ns(state->trace);
             tlc_trace_sums_add(state->trace, seat->instance->trace);
             burnt_ns += tlc_trace_burnt_ns(state->trace);
-            state->traced += seat->counters.handshakes;
         }
         fill_slice(state->arm, &seat->counters, seat->cost_us, (double)burnt_ns / 1000, &slices[i]);
+        state->traced += slices[i].handshakes;
     }
 }
 

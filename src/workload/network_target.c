@@ -61,6 +61,9 @@ static void expect_of(const struct tlc_arm *arm, const json_t *evidence,
         .cipher = target->cipher_count ? target->ciphers[0] : 0,
         .resumed = strcmp(arm->resumption, "none") ? -1 : 0,
         .refusal = tlc_share_is_invalid(target->share),
+        .allow_hello_retry_request = arm->cookie,
+        .require_hello_retry_request = arm->cookie,
+        .require_cookie = arm->cookie,
     };
     const char *hex =
         json_string_value(json_object_get(json_object_get(evidence, "certificate"), "sha256"));

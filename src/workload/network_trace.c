@@ -64,11 +64,25 @@ enum tlc_status tlc_trace_configuration(const struct tlc_arm *arm, const char *t
     return status;
 }
 
+// What the library cannot answer a client without. A full handshake derives keys, whatever is
+// resumed; before a HelloRetryRequest the first ClientHello is hashed (RFC 8446, 4.4.1); a share
+// that is refused was read.
+static unsigned witness_of(const struct tlc_arm *arm)
+{
+    if (!strcmp(arm->stop, "after-hello-retry"))
+        return TLC_COMPONENT_DIGEST;
+    if (!strcmp(arm->share, "unreduced") || !strcmp(arm->share, "low-order"))
+        return TLC_COMPONENT_IMPORT_KEY;
+    return TLC_COMPONENT_KDF;
+}
+
 void tlc_network_trace_stay(const struct network_arm *state, struct tlc_stay *stay)
 {
     if (!state->trace)
         return;
-    stay->trace_work = tlc_trace_done(state->trace, TLC_COMPONENT_KDF);
+    unsigned witness = witness_of(state->arm);
+    stay->trace_witness = tlc_component_name(witness);
+    stay->trace_work = tlc_trace_done(state->trace, witness);
     stay->trace_lost = tlc_trace_lost(state->trace);
     json_t *figures = tlc_trace_sums_json(state->trace, state->traced);
     if (!figures)

@@ -55,7 +55,10 @@ struct tlc_stay {
     uint64_t server_handshakes, listen_overflows, listen_drops;
     uint64_t client_certificates; // handshakes in which the client sent one, as the server counts
     uint64_t provider_work;       // what the arm's crypto provider did, at most once in a handshake
-    uint64_t trace_work, trace_lost; // by the tracing provider: derivations, calls it lost
+    // By the tracing provider: how often it saw the component that the arm's handshakes cannot do
+    // without, and the calls it lost.
+    uint64_t trace_work, trace_lost;
+    const char *trace_witness; // name of that component; NULL: nothing is traced
     bool server_counts, server_alive;
     json_t *detail; // server counters, CPU times by field, memory; owned
 };

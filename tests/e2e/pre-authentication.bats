@@ -23,10 +23,11 @@ YAML
 @test "every kind of unfinished handshake is answered as it should be, and counted" {
     run "$TLSCOST" run --quiet --blocks 2 -o "$result" "$plans/pre-authentication.yaml"
     [ "$status" -eq 0 ] || { echo "$output"; false; }
-    jq -e '[.arms[].accepted] | all and length == 11' "$result"
+    jq -e '[.arms[].accepted] | all and length == 14' "$result"
     jq -e '[.arms[] | select(.unfinished) | {key: .name, value: (.unfinished.answers | keys)}] | from_entries == {
         hello: ["ServerHello"], flight: ["server-flight"], X25519: ["ServerHello"],
-        unanswered: ["HelloRetryRequest"], answered: ["ServerHello"], split: ["ServerHello"],
+        unanswered: ["HelloRetryRequest"], answered: ["ServerHello"],
+        "cookie unanswered": ["HelloRetryRequest-cookie"], "cookie answered": ["ServerHello"], split: ["ServerHello"],
         unreduced: ["alert-illegal_parameter"], "low-order": ["alert-illegal_parameter"]}' "$result"
     # Each answer is an accept of the server's, and nothing else connected to it.
     jq -e '[.arms[] | select(.unfinished).samples[] | .handshakes > 0 and
@@ -36,6 +37,9 @@ YAML
             .hello_retry_requests == .stopped] | all' "$result"
     jq -e '.arms[] | select(.name == "retried").samples[0].counters |
            .hello_retry_requests == .handshakes and .mismatches == 0' "$result"
+    # A cookie came in each of these, and in none of the others, and went back in those that go on.
+    jq -e '[.arms[] | (.name | startswith("cookie")) as $asked | .samples[].counters |
+            .cookies == (if $asked then .started else 0 end) and .mismatches == 0] | all' "$result"
     [[ "$output" == *"before authentication"* ]]
     for format in markdown csv; do
         "$TLSCOST" report --format "$format" "$result" >"$BATS_TEST_TMPDIR/$format"
@@ -46,7 +50,7 @@ YAML
 }
 
 @test "what half-open handshakes hold is told, by the allocator and by the processes" {
-    sed 's/^  - {name: hello, .*/  - {name: hello, stop: after-client-hello, hold: 20, hold_for: 20s, serve_options: --handshake-timeout 200ms}/; /^  - {name: \(unans\|answ\|retr\|split\|unred\|low\|offer\)/d' \
+    sed 's/^  - {name: hello, .*/  - {name: hello, stop: after-client-hello, hold: 20, hold_for: 20s, handshake_timeout: 200ms}/; /^  - {name: \(unans\|answ\|retr\|cookie\|split\|unred\|low\|offer\)/d' \
         "$plans/pre-authentication.yaml" >"$plan"
     run "$TLSCOST" run --quiet --blocks 2 -o "$result" "$plan"
     [ "$status" -eq 0 ] || { echo "$output"; false; }
@@ -70,6 +74,28 @@ YAML
         s_server: ["ServerHello"], "s_server low-order": ["alert-illegal_parameter"], "s_server retry": ["HelloRetryRequest"]}' "$result"
     jq -e '[.arms[] | select(.name | IN("nginx", "go")).unfinished.half_open |
             .allocations.count > 1 and .heap_bytes > 1000] | all and length == 2' "$result"
+    # Told a time-out, each ends what stays half-open, long before its own time-out would.
+    jq -e '[.arms[] | select(.name | IN("nginx", "go")).unfinished.half_open.closed == 20] | all' "$result"
+}
+
+@test "haproxy ends half-open handshakes as it is told" {
+    prefix_of haproxy-3.0 >/dev/null || absent "haproxy"
+    sed 's/server: nginx/server: haproxy/; s/name: nginx/name: haproxy/; /server: \(go\|openssl\)/d' \
+        "$plans/pre-authentication-servers.yaml" >"$plan"
+    run "$TLSCOST" run --quiet --blocks 2 -o "$result" "$plan"
+    [ "$status" -eq 0 ] || { echo "$output"; false; }
+    jq -e '.arms[] | select(.name == "haproxy").unfinished.half_open |
+           .closed == 20 and .allocations.count > 1 and .heap_bytes > 1000' "$result"
+    [[ "$output" == *"0.3 s"*"all after"* ]]
+}
+
+@test "a cookie is asked only of a library that has one" {
+    show 'cookie: true, engine: full'
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"engine: lean"* ]]
+    run "$TLSCOST" serve --stack mbedtls-3.6 --cookie --listen 127.0.0.1:0
+    [ "$status" -eq 2 ]
+    [[ "$output" == *"mbedtls"* ]]
 }
 
 @test "unfinished handshakes that contradict themselves are refused by name" {

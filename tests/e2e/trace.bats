@@ -103,6 +103,30 @@ YAML
     [[ "$output" == *"traced operations"* && "$output" == *"allocations by component"* ]]
 }
 
+@test "handshakes that clients leave early are traced, wherever they stop" {
+    cat >"$plan" <<YAML
+name: early
+question: What does the server do for whom?
+control: false
+baseline: {groups: X25519MLKEM768, concurrency: 4, trace: tag, stop: after-client-hello}
+include:
+  - {name: retry, hello_retry: true, stop: after-hello-retry, instance: baseline}
+  - {name: cookie, cookie: true, stop: after-hello-retry}
+  - {name: unreduced, share: unreduced, instance: baseline}
+  - {name: low-order, groups: X25519, share: low-order}
+schedule: {blocks: 6, rounds: 1, count: 20, warm_up: 1ms}
+checks: {generator_busy: 100%, server_busy: 0%, steal: 100%, accounting: 100000%, headroom_gain: 0%, refused_samples: 0%}
+YAML
+    run "$TLSCOST" run --quiet --blocks 1 -o "$result" "$plan"
+    [ "$status" -eq 0 ] || { echo "$output"; false; }
+    jq -e '[.arms[].samples[].stay.trace | .handshakes == 20] | all and length == 5' "$result"
+    # Nothing is signed but for those who are answered, and no key is made for the others.
+    jq -e '[.arms[].samples[].stay.trace.done | [.sign // 0, .encapsulate // 0]] ==
+           [[1, 2], [0, 0], [0, 0], [0, 0], [0, 0]]' "$result"
+    jq -e '[.arms[1, 2].samples[].stay.trace.done | .digest >= 1 and .kdf == null] | all' "$result"
+    jq -e '[.arms[3, 4].samples[].stay.trace.done | .import_key >= 1 and .sign == null] | all' "$result"
+}
+
 @test "a server without the provider is refused by 'trace'" {
     mkdir -p "$BATS_TEST_TMPDIR/deaf"
     cat >"$BATS_TEST_TMPDIR/deaf/server.yaml" <<YAML

@@ -357,6 +357,7 @@ static void recorded_chains_are_told_apart(void **state)
     (void)state;
     check_fixture("openssl-x25519");
     check_fixture("openssl-hybrid");
+    check_fixture("awslc-hybrid");
 }
 
 int main(void)

@@ -91,6 +91,7 @@ static void a_good_sample_passes_every_check(void **state)
     facts.cpu_mask = ":~0x80100";
     facts.processor = "0x7:0x0";
     facts.trace = "tag";
+    facts.trace_witness = "kdf";
     facts.trace_work = facts.handshakes;
     assert_int_equal(tlc_checks_sample(&facts, &limits, outcomes), 0);
     for (int i = 0; i < TLC_CHECK_CONTROL_DRIFT; i++) {

@@ -227,6 +227,11 @@ static void each_difference_has_its_own_bit(void **state)
     assert_int_equal(tlc_expectation_differs(&expect, &facts),
                      1u << TLC_MISMATCH_HELLO_RETRY_REQUEST);
     expect.require_hello_retry_request = false;
+    expect.require_cookie = true;
+    assert_int_equal(tlc_expectation_differs(&expect, &facts), 1u << TLC_MISMATCH_COOKIE);
+    facts.cookie = true;
+    assert_int_equal(tlc_expectation_differs(&expect, &facts), 0);
+    expect.require_cookie = false;
     // Who stops at the first answer has seen neither certificate nor ALPN, and perhaps no group.
     facts.partial = true;
     facts.certificate_sha256 = NULL;

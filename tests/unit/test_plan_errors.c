@@ -158,6 +158,10 @@ static void wrong_values(void **state)
          "workload: connect\nbaseline: {engine: full, rtt: 1ms, version: '1.2', groups: P-256, "
          "hello_retry: yes}\n",
          4, "HelloRetryRequest exists in TLS 1.3 only"},
+        {HEAD "baseline: {cookie: true, engine: full}\n", 3, "engine: lean"},
+        {HEAD "baseline: {cookie: true, server: go}\n", 3, "leave server out"},
+        {HEAD "baseline: {handshake_timeout: 500us}\n", 3, "1ms or more"},
+        {HEAD "baseline: {handshake_timeout: 2s, workload: memory}\n", 3, "handshake_timeout"},
         {HEAD "baseline: {authority: root}\n", 3, "rsa-2048, leaf"},
         {HEAD "baseline: {concurrency: 0}\n", 3, "1 to 10000"},
         {HEAD "schedule: {blocks: 5}\n", 3, "6 to 200"},

@@ -301,9 +301,9 @@ static void leaks_nothing(void **state)
         if (!strcmp(tlc_certs_name_at(i), "ecdsa-p256") || !strcmp(tlc_certs_name_at(i), "ed25519"))
             assert_int_equal(
                 tlc_certs_in_memory(tlc_certs_name_at(i), &certificates->pairs[i], &error), TLC_OK);
-    const enum tlc_self_test_feature features[] = {TLC_SELF_SOCKET,   TLC_SELF_RETRY,
-                                                   TLC_SELF_STATEFUL, TLC_SELF_TICKET_KEYS,
-                                                   TLC_SELF_SNI,      TLC_SELF_ALPN};
+    const enum tlc_self_test_feature features[] = {
+        TLC_SELF_SOCKET, TLC_SELF_RETRY, TLC_SELF_STATEFUL, TLC_SELF_TICKET_KEYS,
+        TLC_SELF_SNI,    TLC_SELF_ALPN,  TLC_SELF_COOKIE};
     for (size_t i = 0; i < sizeof features / sizeof *features; i++) {
         const struct tlc_self_test_case one = {.feature = features[i],
                                                .version = TLC_TLS13,

@@ -28,6 +28,7 @@ type options struct {
 	listen, cert, key, groups, alpn string
 	accept                          string
 	tickets, listeners              uint
+	handshakeTimeout                uint
 }
 
 func parseOptions() options {
@@ -40,8 +41,16 @@ func parseOptions() options {
 	flag.UintVar(&o.tickets, "tickets", 1, "`number` of session tickets: 0, or more, which means Go's one")
 	flag.StringVar(&o.accept, "accept", "shared", "`how` connections come in: shared (one socket), or reuseport (a socket each listener)")
 	flag.UintVar(&o.listeners, "listeners", 1, "`number` of sockets with -accept reuseport")
+	flag.UintVar(&o.handshakeTimeout, "handshake-timeout", 0, "`milliseconds` after which a handshake is ended (default 10 s)")
 	flag.Parse()
 	return o
+}
+
+func (o options) handshakeLimit() time.Duration {
+	if o.handshakeTimeout == 0 {
+		return handshakeLimit
+	}
+	return time.Duration(o.handshakeTimeout) * time.Millisecond
 }
 
 func (o options) config() (*tls.Config, error) {
@@ -66,9 +75,9 @@ func (o options) config() (*tls.Config, error) {
 }
 
 // converse makes the handshake and echoes until the peer ends the connection.
-func converse(conn *tls.Conn, counts *counters) {
+func converse(conn *tls.Conn, counts *counters, limit time.Duration) {
 	defer conn.Close()
-	conn.SetDeadline(time.Now().Add(handshakeLimit))
+	conn.SetDeadline(time.Now().Add(limit))
 	if err := conn.Handshake(); err != nil {
 		counts.failed(err)
 		return
@@ -78,7 +87,7 @@ func converse(conn *tls.Conn, counts *counters) {
 	io.Copy(conn, conn) // how a client ends a connection is its own affair
 }
 
-func accept(listener net.Listener, config *tls.Config, counts *counters) error {
+func accept(listener net.Listener, config *tls.Config, counts *counters, limit time.Duration) error {
 	for {
 		raw, err := listener.Accept()
 		if errors.Is(err, net.ErrClosed) {
@@ -90,7 +99,7 @@ func accept(listener net.Listener, config *tls.Config, counts *counters) error {
 		counts.open.Add(1)
 		go func() {
 			defer counts.open.Done()
-			converse(tls.Server(raw, config), counts)
+			converse(tls.Server(raw, config), counts, limit)
 		}()
 	}
 }
@@ -158,7 +167,7 @@ func serve(o options) error {
 	counts := newCounters()
 	ended := make(chan error, len(listeners))
 	for _, listener := range listeners {
-		go func() { ended <- accept(listener, config, counts) }()
+		go func() { ended <- accept(listener, config, counts, o.handshakeLimit()) }()
 	}
 	for range listeners {
 		err = errors.Join(err, <-ended)
