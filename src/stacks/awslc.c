@@ -93,40 +93,20 @@ static bool ask(SSL_CTX *ctx, enum tlc_stack_feature kind, uint16_t code)
         return code == 1;
     case TLC_FEATURE_TICKETS:
         return code == TLC_TICKETS_OFF || code == TLC_TICKETS_STATELESS;
-    case TLC_FEATURE_TICKET_KEYS:
-    case TLC_FEATURE_CLIENT_AUTH:
-    case TLC_FEATURE_SNI_TABLE:
-    case TLC_FEATURE_MEMORY_TRANSPORT:
-        return true;
-    case TLC_FEATURE_COOKIE:
-        return false;
+    default:
+        return tlc_neutral_supports(kind);
     }
-    return false;
 }
 
 static void say_why(struct tlc_stack_error *why, enum tlc_stack_feature kind, uint16_t code)
 {
-    static const enum tlc_name_kind kinds[] = {TLC_NAME_VERSION, TLC_NAME_GROUP, TLC_NAME_SIGNATURE,
-                                               TLC_NAME_CIPHER};
-    if ((size_t)kind < sizeof kinds / sizeof *kinds)
-        snprintf(why->text, sizeof why->text, "AWS-LC %s has no %s", AWSLC_VERSION_NUMBER_STRING,
-                 tlc_name(kinds[kind], code));
-    else if (kind == TLC_FEATURE_PSK_MODE && code == 0)
+    if (kind == TLC_FEATURE_PSK_MODE && code == 0)
         snprintf(why->text, sizeof why->text,
                  "AWS-LC %s resumes with a key exchange alone; OpenSSL 3.3, wolfSSL and GnuTLS "
                  "serve psk_ke",
                  AWSLC_VERSION_NUMBER_STRING);
-    else if (kind == TLC_FEATURE_TICKETS && code == TLC_TICKETS_STATEFUL)
-        snprintf(why->text, sizeof why->text,
-                 "AWS-LC %s keeps no TLS 1.3 sessions in the server; OpenSSL and wolfSSL do",
-                 AWSLC_VERSION_NUMBER_STRING);
-    else if (kind == TLC_FEATURE_COOKIE)
-        snprintf(why->text, sizeof why->text,
-                 "AWS-LC %s has no cookie for a server of TLS 1.3; OpenSSL has",
-                 AWSLC_VERSION_NUMBER_STRING);
     else
-        snprintf(why->text, sizeof why->text, "AWS-LC %s does not serve feature %u with value %u",
-                 AWSLC_VERSION_NUMBER_STRING, (unsigned)kind, code);
+        tlc_neutral_lacks(why, "AWS-LC", AWSLC_VERSION_NUMBER_STRING, kind, code, "");
 }
 
 static bool supports(enum tlc_stack_feature kind, uint16_t code, struct tlc_stack_error *why)

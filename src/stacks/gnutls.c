@@ -40,39 +40,18 @@ static bool ask(enum tlc_stack_feature kind, uint16_t code)
         return code <= 1;
     case TLC_FEATURE_TICKETS:
         return code == TLC_TICKETS_OFF || code == TLC_TICKETS_STATELESS;
-    case TLC_FEATURE_TICKET_KEYS:
-    case TLC_FEATURE_CLIENT_AUTH:
-    case TLC_FEATURE_SNI_TABLE:
-    case TLC_FEATURE_MEMORY_TRANSPORT:
-        return true;
-    case TLC_FEATURE_COOKIE:
-        return false;
+    default:
+        return tlc_neutral_supports(kind);
     }
-    return false;
 }
 
 static void say_why(struct tlc_stack_error *why, enum tlc_stack_feature kind, uint16_t code)
 {
-    static const enum tlc_name_kind kinds[] = {TLC_NAME_VERSION, TLC_NAME_GROUP, TLC_NAME_SIGNATURE,
-                                               TLC_NAME_CIPHER};
-    const char *number = gnutls_check_version(NULL);
     bool post_quantum = (kind == TLC_FEATURE_GROUP && (code >> 8 == 0x02 || code >> 8 == 0x11)) ||
                         (kind == TLC_FEATURE_SIGNATURE && code >> 8 == 0x09);
-    if ((size_t)kind < sizeof kinds / sizeof *kinds)
-        snprintf(why->text, sizeof why->text, "this build of GnuTLS %s has no %s%s", number,
-                 tlc_name(kinds[kind], code),
-                 post_quantum ? "; one with leancrypto has it, and so have OpenSSL 3.5 and wolfSSL"
-                              : "");
-    else if (kind == TLC_FEATURE_TICKETS && code == TLC_TICKETS_STATEFUL)
-        snprintf(why->text, sizeof why->text,
-                 "GnuTLS %s keeps no TLS 1.3 sessions in the server; OpenSSL and wolfSSL do",
-                 number);
-    else if (kind == TLC_FEATURE_COOKIE)
-        snprintf(why->text, sizeof why->text,
-                 "GnuTLS %s has no cookie for a server of TLS 1.3; OpenSSL has", number);
-    else
-        snprintf(why->text, sizeof why->text, "GnuTLS %s does not serve feature %u with value %u",
-                 number, (unsigned)kind, code);
+    tlc_neutral_lacks(
+        why, "GnuTLS", gnutls_check_version(NULL), kind, code,
+        post_quantum ? "; one with leancrypto has it, and so have OpenSSL 3.5 and wolfSSL" : "");
 }
 
 static bool supports(enum tlc_stack_feature kind, uint16_t code, struct tlc_stack_error *why)

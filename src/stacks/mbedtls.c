@@ -96,39 +96,21 @@ static bool ask(enum tlc_stack_feature kind, uint16_t code)
                (code == TLC_TICKETS_STATELESS && has_feature("MBEDTLS_SSL_SESSION_TICKETS"));
     case TLC_FEATURE_TICKET_KEYS:
         return has_feature("MBEDTLS_SSL_SESSION_TICKETS");
-    case TLC_FEATURE_CLIENT_AUTH:
-    case TLC_FEATURE_SNI_TABLE:
-    case TLC_FEATURE_MEMORY_TRANSPORT:
-        return true;
-    case TLC_FEATURE_COOKIE:
-        return false;
+    default:
+        return tlc_neutral_supports(kind);
     }
-    return false;
 }
 
 static void say_why(struct tlc_stack_error *why, enum tlc_stack_feature kind, uint16_t code)
 {
-    static const enum tlc_name_kind kinds[] = {TLC_NAME_VERSION, TLC_NAME_GROUP, TLC_NAME_SIGNATURE,
-                                               TLC_NAME_CIPHER};
     char number[18] = "";
     mbedtls_version_get_string(number);
-    if ((size_t)kind < sizeof kinds / sizeof *kinds)
-        snprintf(why->text, sizeof why->text, "this build of Mbed TLS %s has no %s", number,
-                 tlc_name(kinds[kind], code));
-    else if (kind == TLC_FEATURE_PSK_MODE && code == 0)
+    if (kind == TLC_FEATURE_PSK_MODE && code == 0)
         snprintf(why->text, sizeof why->text,
                  "Mbed TLS %s prefers a full handshake to psk_ke; OpenSSL 3.3 and wolfSSL serve it",
                  number);
-    else if (kind == TLC_FEATURE_TICKETS && code == TLC_TICKETS_STATEFUL)
-        snprintf(why->text, sizeof why->text,
-                 "Mbed TLS %s keeps no TLS 1.3 sessions in the server; OpenSSL and wolfSSL do",
-                 number);
-    else if (kind == TLC_FEATURE_COOKIE)
-        snprintf(why->text, sizeof why->text,
-                 "Mbed TLS %s has no cookie for a server of TLS 1.3; OpenSSL has", number);
     else
-        snprintf(why->text, sizeof why->text, "Mbed TLS %s does not serve feature %u with value %u",
-                 number, (unsigned)kind, code);
+        tlc_neutral_lacks(why, "Mbed TLS", number, kind, code, "");
 }
 
 static bool supports(enum tlc_stack_feature kind, uint16_t code, struct tlc_stack_error *why)

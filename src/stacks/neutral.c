@@ -40,6 +40,48 @@ bool tlc_neutral_client_auth(enum tlc_stack_role role, const struct tlc_stack_co
                               "client authentication: no CA to verify client certificates against");
 }
 
+bool tlc_neutral_supports(enum tlc_stack_feature kind)
+{
+    switch (kind) {
+    case TLC_FEATURE_TICKET_KEYS:
+    case TLC_FEATURE_CLIENT_AUTH:
+    case TLC_FEATURE_SNI_TABLE:
+    case TLC_FEATURE_MEMORY_TRANSPORT:
+        return true;
+    case TLC_FEATURE_VERSION:
+    case TLC_FEATURE_GROUP:
+    case TLC_FEATURE_SIGNATURE:
+    case TLC_FEATURE_CIPHER:
+    case TLC_FEATURE_PSK_MODE:
+    case TLC_FEATURE_TICKETS:
+    case TLC_FEATURE_COOKIE:
+        return false;
+    }
+    return false;
+}
+
+void tlc_neutral_lacks(struct tlc_stack_error *why, const char *library, const char *version,
+                       enum tlc_stack_feature kind, uint16_t code, const char *remedy)
+{
+    static const enum tlc_name_kind names[] = {[TLC_FEATURE_VERSION] = TLC_NAME_VERSION,
+                                               [TLC_FEATURE_GROUP] = TLC_NAME_GROUP,
+                                               [TLC_FEATURE_SIGNATURE] = TLC_NAME_SIGNATURE,
+                                               [TLC_FEATURE_CIPHER] = TLC_NAME_CIPHER};
+    if ((size_t)kind < sizeof names / sizeof *names)
+        snprintf(why->text, sizeof why->text, "this build of %s %s has no %s%s", library, version,
+                 tlc_name(names[kind], code), remedy);
+    else if (kind == TLC_FEATURE_TICKETS && code == TLC_TICKETS_STATEFUL)
+        snprintf(why->text, sizeof why->text,
+                 "%s %s keeps no TLS 1.3 sessions in the server; OpenSSL and wolfSSL do", library,
+                 version);
+    else if (kind == TLC_FEATURE_COOKIE)
+        snprintf(why->text, sizeof why->text,
+                 "%s %s has no cookie for a server of TLS 1.3; OpenSSL has", library, version);
+    else
+        snprintf(why->text, sizeof why->text, "%s %s does not serve feature %u with value %u",
+                 library, version, (unsigned)kind, code);
+}
+
 bool tlc_neutral_is_address(const char *name)
 {
     unsigned char address[16];

@@ -17,6 +17,13 @@ bool tlc_neutral_versions(const struct tlc_stack_config *config, uint16_t *low, 
 // Whether certificates are demanded of clients, and where they are, there is a CA for them.
 bool tlc_neutral_client_auth(enum tlc_stack_role role, const struct tlc_stack_config *config,
                              bool *asks, struct tlc_stack_error *error);
+// Whether every plug-in serves this feature whatever its library's build; false for those that the
+// library must be asked about.
+bool tlc_neutral_supports(enum tlc_stack_feature kind);
+// Says into `why` that this library in this version lacks what was asked for. Where that is a
+// version, group, signature scheme or suite, `remedy` ends the sentence.
+void tlc_neutral_lacks(struct tlc_stack_error *why, const char *library, const char *version,
+                       enum tlc_stack_feature kind, uint16_t code, const char *remedy);
 // RFC 6066, 3: literal addresses are not permitted in SNI.
 bool tlc_neutral_is_address(const char *name);
 

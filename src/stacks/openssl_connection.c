@@ -156,11 +156,10 @@ enum tlc_stack_step openssl_handshake(struct tlc_stack_connection *connection,
     connection->waits = result < 0;
     if (result == 1)
         result = SSL_do_handshake(connection->ssl);
-    if (result == 1) {
-        if (connection->watched)
-            openssl_provider_watch(connection);
+    if (result == 1)
+        result = openssl_after_handshake(connection);
+    if (result == 1)
         return TLC_STEP_DONE;
-    }
     enum tlc_stack_step step = step_after(connection, result, "handshake", error);
     if (step != TLC_STEP_CLOSED)
         return step;

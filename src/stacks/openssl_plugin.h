@@ -99,8 +99,8 @@ bool openssl_load_provider(const char *provider, struct ossl_lib_ctx_st **librar
 bool openssl_provider_load(struct tlc_stack_context *context, const char *provider,
                            struct tlc_stack_error *error);
 void openssl_provider_unload(struct tlc_stack_context *context);
-// Looks whether the provider took part in a handshake that has just finished.
-void openssl_provider_watch(struct tlc_stack_connection *connection);
+// What is left to do once a handshake has finished; returns as SSL_do_handshake does.
+int openssl_after_handshake(struct tlc_stack_connection *connection);
 bool openssl_provider_use(struct tlc_stack_context *context, struct tlc_stack_provider_use *use);
 
 // openssl_lend.c

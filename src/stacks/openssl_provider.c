@@ -157,7 +157,8 @@ void openssl_provider_unload(struct tlc_stack_context *context)
     OSSL_LIB_CTX_free(context->library);
 }
 
-void openssl_provider_watch(struct tlc_stack_connection *connection)
+// Looks whether the provider took part in a handshake that has just finished.
+static void watch(struct tlc_stack_connection *connection)
 {
     struct tlc_stack_context *context = connection->watched;
     const OSSL_PROVIDER *wanted = context->provider;
@@ -177,6 +178,13 @@ void openssl_provider_watch(struct tlc_stack_connection *connection)
     }
     if (used)
         atomic_fetch_add_explicit(&context->provider_handshakes, 1, memory_order_relaxed);
+}
+
+int openssl_after_handshake(struct tlc_stack_connection *connection)
+{
+    if (connection->watched)
+        watch(connection);
+    return 1;
 }
 
 bool openssl_provider_use(struct tlc_stack_context *context, struct tlc_stack_provider_use *use)

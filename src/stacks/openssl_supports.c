@@ -2,7 +2,6 @@
 #include <openssl/err.h>
 #include <stdio.h>
 
-#include "base/names.h"
 #include "stacks/openssl_plugin.h"
 
 // Without this option (new in 3.3) a server takes psk_dhe_ke whenever a client offers both, as
@@ -49,30 +48,21 @@ static bool ask(SSL_CTX *ctx, enum tlc_stack_feature kind, uint16_t code)
         return code == 1 || (code == 0 && prefers_psk_ke);
     case TLC_FEATURE_TICKETS:
         return code <= TLC_TICKETS_STATEFUL;
-    case TLC_FEATURE_TICKET_KEYS:
-    case TLC_FEATURE_CLIENT_AUTH:
-    case TLC_FEATURE_SNI_TABLE:
-    case TLC_FEATURE_MEMORY_TRANSPORT:
     case TLC_FEATURE_COOKIE:
         return true;
+    default:
+        return tlc_neutral_supports(kind);
     }
-    return false;
 }
 
 static void say_why(struct tlc_stack_error *why, enum tlc_stack_feature kind, uint16_t code)
 {
-    static const enum tlc_name_kind kinds[] = {TLC_NAME_VERSION, TLC_NAME_GROUP, TLC_NAME_SIGNATURE,
-                                               TLC_NAME_CIPHER};
     const char *version = OpenSSL_version(OPENSSL_VERSION_STRING);
-    if ((size_t)kind < sizeof kinds / sizeof *kinds)
-        snprintf(why->text, sizeof why->text, "OpenSSL %s has no %s", version,
-                 tlc_name(kinds[kind], code));
-    else if (kind == TLC_FEATURE_PSK_MODE && code == 0)
+    if (kind == TLC_FEATURE_PSK_MODE && code == 0)
         snprintf(why->text, sizeof why->text, "OpenSSL %s cannot prefer psk_ke; it is in 3.3",
                  version);
     else
-        snprintf(why->text, sizeof why->text, "OpenSSL %s does not serve feature %u with value %u",
-                 version, (unsigned)kind, code);
+        tlc_neutral_lacks(why, "OpenSSL", version, kind, code, "");
 }
 
 bool openssl_supports(enum tlc_stack_feature kind, uint16_t code, struct tlc_stack_error *why)

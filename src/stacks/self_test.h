@@ -23,6 +23,8 @@ bool tlc_pair_open(struct tlc_pair *pair, const struct tlc_stack *stack, bool so
                    struct tlc_stack_context *client, struct tlc_stack_context *server,
                    const struct tlc_stack_connection_options *options, struct tlc_reason *reason);
 bool tlc_pair_handshake(struct tlc_pair *pair, struct tlc_reason *reason);
+// Has the client read what the server sends without being asked: session tickets.
+bool tlc_pair_take_tickets(struct tlc_pair *pair, struct tlc_reason *reason);
 // Sends a text of several records each way and compares it; takes in session tickets on the way.
 bool tlc_pair_echo(struct tlc_pair *pair, struct tlc_reason *reason);
 // Sends close_notify from the client and waits until the server reads it.

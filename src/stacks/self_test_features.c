@@ -124,6 +124,19 @@ static bool compare_sides(struct run *run, struct tlc_pair *pair)
     return true;
 }
 
+// RFC 8446, 4.6.1: tickets come after the handshake. A client that only waits for them must get
+// them too.
+static bool demand_tickets(struct run *run, struct tlc_pair *pair)
+{
+    if (run->one->version != TLC_TLS13 || run->server_config.ticket_mode == TLC_TICKETS_OFF ||
+        !run->stack->tickets_received)
+        return true;
+    if (!tlc_pair_take_tickets(pair, run->reason))
+        return false;
+    return run->stack->tickets_received(pair->client) > 0 ||
+           tlc_because(run->reason, "the server sent no ticket before it was asked for data");
+}
+
 // One connection: handshake, echo, close, evidence. `session` offers the last one.
 static bool exchange(struct run *run, const char *server_name, bool session, bool sockets)
 {
@@ -135,9 +148,9 @@ static bool exchange(struct run *run, const char *server_name, bool session, boo
     }
     if (!tlc_pair_open(&pair, run->stack, sockets, run->client, run->server, &options, run->reason))
         return false;
-    bool good = tlc_pair_handshake(&pair, run->reason) && tlc_pair_echo(&pair, run->reason) &&
-                compare_sides(run, &pair) && keep_session(run, &pair) &&
-                tlc_pair_shut(&pair, run->reason);
+    bool good = tlc_pair_handshake(&pair, run->reason) && (session || demand_tickets(run, &pair)) &&
+                tlc_pair_echo(&pair, run->reason) && compare_sides(run, &pair) &&
+                keep_session(run, &pair) && tlc_pair_shut(&pair, run->reason);
     // The chain belongs to the connection.
     run->seen.chain_count = good ? run->seen.chain_count : 0;
     memset(run->seen.chain_der, 0, sizeof run->seen.chain_der);

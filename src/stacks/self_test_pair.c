@@ -99,6 +99,17 @@ bool tlc_pair_handshake(struct tlc_pair *pair, struct tlc_reason *reason)
     return tlc_because(reason, "the handshake does not end");
 }
 
+bool tlc_pair_take_tickets(struct tlc_pair *pair, struct tlc_reason *reason)
+{
+    struct tlc_stack_error error = {""};
+    uint8_t byte;
+    size_t done = 0;
+    enum tlc_stack_step step = pair->stack->read(pair->client, &byte, 1, &done, &error);
+    return step == TLC_STEP_WANT_READ ||
+           tlc_because(reason, "read of tickets: %s",
+                       step == TLC_STEP_FAILED ? error.text : "data nobody sent, or the end");
+}
+
 static bool send_text(struct tlc_pair *pair, struct tlc_stack_connection *from,
                       struct tlc_stack_connection *to, struct tlc_reason *reason)
 {

@@ -1,10 +1,9 @@
 // The plug-in's table, start-up, errors, lists of names, and what the library supports.
+#include "base/names.h"
 #include "stacks/wolfssl_plugin.h"
 
 #include <stdio.h>
 #include <string.h>
-
-#include "base/names.h"
 
 static void start_once(void)
 {
@@ -151,21 +150,13 @@ static bool ask(enum tlc_stack_feature kind, uint16_t code)
         return code <= 1;
     case TLC_FEATURE_TICKETS:
         return code <= TLC_TICKETS_STATEFUL;
-    case TLC_FEATURE_TICKET_KEYS:
-    case TLC_FEATURE_CLIENT_AUTH:
-    case TLC_FEATURE_SNI_TABLE:
-    case TLC_FEATURE_MEMORY_TRANSPORT:
-        return true;
-    case TLC_FEATURE_COOKIE:
-        return false;
+    default:
+        return tlc_neutral_supports(kind);
     }
-    return false;
 }
 
 static void say_why(struct tlc_stack_error *why, enum tlc_stack_feature kind, uint16_t code)
 {
-    static const enum tlc_name_kind kinds[] = {TLC_NAME_VERSION, TLC_NAME_GROUP, TLC_NAME_SIGNATURE,
-                                               TLC_NAME_CIPHER};
     if (kind == TLC_FEATURE_COOKIE) {
         snprintf(
             why->text, sizeof why->text,
@@ -174,15 +165,9 @@ static void say_why(struct tlc_stack_error *why, enum tlc_stack_feature kind, ui
             wolfSSL_lib_version());
         return;
     }
-    if ((size_t)kind >= sizeof kinds / sizeof *kinds) {
-        snprintf(why->text, sizeof why->text, "wolfSSL %s does not serve feature %u with value %u",
-                 wolfSSL_lib_version(), (unsigned)kind, code);
-        return;
-    }
     bool mldsa = kind == TLC_FEATURE_SIGNATURE && code >> 8 == 0x09;
-    snprintf(why->text, sizeof why->text, "this build of wolfSSL %s has no %s%s",
-             wolfSSL_lib_version(), tlc_name(kinds[kind], code),
-             mldsa ? "; one with -DWOLFSSL_MLDSA=yes has it (recipe wolfssl-5)" : "");
+    tlc_neutral_lacks(why, "wolfSSL", wolfSSL_lib_version(), kind, code,
+                      mldsa ? "; one with -DWOLFSSL_MLDSA=yes has it (recipe wolfssl-5)" : "");
 }
 
 static bool supports(enum tlc_stack_feature kind, uint16_t code, struct tlc_stack_error *why)
