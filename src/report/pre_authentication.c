@@ -185,16 +185,13 @@ static void tell_half_open(struct tlc_telling *telling, const struct tlc_report_
 
 static bool same_but_groups(const struct tlc_report_arm *one, const struct tlc_report_arm *other)
 {
-    static const char *const keys[] = {"stack", "server",  "certificate", "stop",
-                                       "share", "version", "network"};
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (strcmp(setting(one, keys[i]), setting(other, keys[i])) != 0)
-            return false;
-    static const char *const numbers[] = {"split", "padding", "hello_retry", "workers", "pace"};
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-        double difference =
-            number_of(one->settings, numbers[i]) - number_of(other->settings, numbers[i]);
-        if (difference < 0 || difference > 0)
+    static const char *const keys[] = {
+        "stack", "server",  "certificate", "stop", "share",       "version", "network",
+        "split", "padding", "workers",     "pace", "hello_retry", "cookie"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        const json_t *mine = json_object_get(one->settings, keys[i]);
+        const json_t *its = json_object_get(other->settings, keys[i]);
+        if ((mine || its) && !json_equal(mine, its))
             return false;
     }
     return true;
