@@ -170,11 +170,18 @@ static void take_found(struct found *best, const struct found *found)
         improve(best, found->kind, found->component);
 }
 
-// Behind the last frame that tells anything: a wrong way back leads to addresses of no file.
+// A wrong way back leads to addresses of no function, in no file or in memory without one.
+static bool leads_nowhere(const struct tlc_frame *frame)
+{
+    return !*frame->symbol &&
+           (!*frame->file || *frame->file == '[' || !strcmp(frame->file, "anon"));
+}
+
+// Behind the last frame that tells anything.
 static size_t end_of(const struct tlc_chain *chain)
 {
     size_t end = chain->count;
-    while (end && !*chain->frames[end - 1].symbol && !*chain->frames[end - 1].file)
+    while (end && leads_nowhere(&chain->frames[end - 1]))
         end--;
     return end;
 }

@@ -358,6 +358,7 @@ static void recorded_chains_are_told_apart(void **state)
     check_fixture("openssl-x25519");
     check_fixture("openssl-hybrid");
     check_fixture("awslc-hybrid");
+    check_fixture("gnutls-x25519");
 }
 
 int main(void)
