@@ -17,7 +17,14 @@
 
 #define MATRIX_SCHEMA "https://tlscost.invalid/matrix/1"
 
-enum { MOST_CELLS = 128 };
+// A plan holds so many arms; what is only tried needs several.
+enum { MOST_TIMED = 128, TRIED_AT_ONCE = 64 };
+
+// A part of the cells.
+struct part {
+    size_t from, to;
+    bool only_good;
+};
 
 struct matrix {
     const struct tlc_matrix_options *options;
@@ -78,11 +85,11 @@ static enum tlc_status make_cells(struct matrix *matrix, struct tlc_error *error
     size_t count = json_array_size(matrix->cells);
     if (!count)
         return tlc_fail(error, TLC_USAGE, "pair: --matrix: no stack; build one with 'make'");
-    if (count > MOST_CELLS)
+    if (matrix->options->time && count > MOST_TIMED)
         return tlc_fail(error, TLC_USAGE,
-                        "pair: --matrix: %zu cells, at most %d; name fewer with --stack and "
-                        "--client-stack",
-                        count, MOST_CELLS);
+                        "pair: --matrix --time: %zu cells, at most %d are measured; name fewer "
+                        "with --stack and --client-stack",
+                        count, MOST_TIMED);
     return TLC_OK;
 }
 
@@ -123,18 +130,18 @@ static json_t *arm_of(const struct matrix *matrix, const json_t *cell)
     return arm;
 }
 
-// A plan whose arms are the cells (`only_good`: those that work), and the first of them its
+// A plan whose arms are the part's cells (`only_good`: those that work), and the first of them its
 // baseline.
-static json_t *plan_of(const struct matrix *matrix, bool only_good)
+static json_t *plan_of(const struct matrix *matrix, struct part part)
 {
     const struct tlc_pair_options *pair = matrix->options->pair;
     json_t *include = json_array(), *baseline = NULL, *cell;
     size_t index;
-    json_array_foreach(matrix->cells, index, cell)
-    {
+    for (index = part.from; index < part.to; index++) {
         char name[101];
+        cell = json_array_get(matrix->cells, index);
         json_t *arm = arm_of(matrix, cell);
-        if (only_good && !json_is_true(json_object_get(cell, "ok"))) {
+        if (part.only_good && !json_is_true(json_object_get(cell, "ok"))) {
             json_decref(arm);
         } else if (!baseline) {
             baseline = arm;
@@ -165,10 +172,10 @@ static json_t *plan_of(const struct matrix *matrix, bool only_good)
                      "schedule", schedule, "checks", checks);
 }
 
-static enum tlc_status parse_plan(const struct matrix *matrix, bool only_good,
+static enum tlc_status parse_plan(const struct matrix *matrix, struct part part,
                                   struct tlc_plan **plan, struct tlc_error *error)
 {
-    json_t *json = plan_of(matrix, only_good);
+    json_t *json = plan_of(matrix, part);
     char *text = json ? json_dumps(json, 0) : NULL;
     *plan = NULL;
     enum tlc_status status = text ? tlc_plan_parse(text, strlen(text), "pair", plan, error)
@@ -192,20 +199,15 @@ static const char *bare(const char *text)
     return text;
 }
 
-static enum tlc_status try_cells(struct matrix *matrix, const struct tlc_plan *plan,
-                                 struct tlc_error *error)
+static enum tlc_status try_part(struct matrix *matrix, struct part part, struct tlc_error *error)
 {
-    size_t index;
-    json_t *cell;
     struct tlc_campaign_options *campaign = &matrix->campaign;
-    campaign->plan = plan;
-    json_array_foreach(matrix->cells, index, cell)
-    {
+    for (size_t index = part.from; index < part.to; index++) {
         struct tlc_error why = {0};
-        json_t *evidence;
+        json_t *evidence, *cell = json_array_get(matrix->cells, index);
         if (tlc_campaign_interrupted())
             return tlc_fail(error, TLC_INTERRUPTED, "pair: interrupted");
-        enum tlc_status status = tlc_campaign_try(campaign, index, &evidence, &why);
+        enum tlc_status status = tlc_campaign_try(campaign, index - part.from, &evidence, &why);
         json_object_set_new(cell, "ok", json_boolean(status == TLC_OK));
         if (status != TLC_OK)
             json_object_set_new(cell, "reason", json_string(bare(why.text)));
@@ -213,6 +215,25 @@ static enum tlc_status try_cells(struct matrix *matrix, const struct tlc_plan *p
             json_object_set_new(cell, "evidence", evidence);
     }
     return TLC_OK;
+}
+
+static enum tlc_status try_cells(struct matrix *matrix, struct tlc_error *error)
+{
+    size_t count = json_array_size(matrix->cells);
+    enum tlc_status status = TLC_OK;
+    for (size_t from = 0; from < count && status == TLC_OK; from += TRIED_AT_ONCE) {
+        struct tlc_plan *plan;
+        size_t to = count - from > TRIED_AT_ONCE ? from + TRIED_AT_ONCE : count;
+        struct part part = {.from = from, .to = to};
+        status = parse_plan(matrix, part, &plan, error);
+        if (status != TLC_OK)
+            break;
+        matrix->campaign.plan = plan;
+        status = try_part(matrix, part, error);
+        tlc_plan_free(plan);
+    }
+    matrix->campaign.plan = NULL;
+    return status;
 }
 
 static bool any_good(const json_t *cells)
@@ -247,7 +268,8 @@ static enum tlc_status measure_cells(struct matrix *matrix, struct tlc_error *er
     struct tlc_progress progress;
     json_t *result = NULL, *cell;
     size_t index, arm = 0;
-    enum tlc_status status = parse_plan(matrix, true, &plan, error);
+    const struct part all = {.to = json_array_size(matrix->cells), .only_good = true};
+    enum tlc_status status = parse_plan(matrix, all, &plan, error);
     if (status != TLC_OK)
         return status;
     tlc_progress_init(&progress, matrix->options->measuring->quiet);
@@ -287,17 +309,13 @@ static enum tlc_status open_matrix(struct matrix *matrix, struct tlc_error *erro
 
 static enum tlc_status fill(struct matrix *matrix, struct tlc_error *error)
 {
-    struct tlc_plan *plan = NULL;
     enum tlc_status status = check_lists(matrix->options->pair, error);
     if (status == TLC_OK)
         status = make_cells(matrix, error);
     if (status == TLC_OK)
-        status = parse_plan(matrix, false, &plan, error);
-    if (status == TLC_OK)
         status = open_matrix(matrix, error);
     if (status == TLC_OK)
-        status = try_cells(matrix, plan, error);
-    tlc_plan_free(plan);
+        status = try_cells(matrix, error);
     if (status == TLC_OK && matrix->options->time && any_good(matrix->cells))
         status = measure_cells(matrix, error);
     if (matrix->work[0])

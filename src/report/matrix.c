@@ -29,23 +29,56 @@ static const char *at(const json_t *list, size_t index)
     return text ? text : "";
 }
 
-// The cell of a server and a client; *failures counts the failed ones up to it.
-static const json_t *cell_of(const json_t *cells, const char *server, const char *client,
-                             size_t *failures)
+static const json_t *cell_of(const json_t *cells, const char *server, const char *client)
 {
     size_t index;
     json_t *cell;
-    *failures = 0;
     json_array_foreach((json_t *)(uintptr_t)cells, index, cell)
     {
-        *failures += !json_is_true(json_object_get(cell, "ok"));
         if (!strcmp(text_of(cell, "server"), server) && !strcmp(text_of(cell, "client"), client))
             return cell;
     }
     return NULL;
 }
 
-static void tell_servers(struct tlc_telling *telling, const json_t *matrix, size_t first)
+// Failed cells by their reasons, in the order in which these come first: {text, server and client
+// of the first cell, cells}.
+static json_t *reasons_of(const json_t *cells)
+{
+    json_t *reasons = json_array(), *cell;
+    size_t index;
+    json_array_foreach((json_t *)(uintptr_t)cells, index, cell)
+    {
+        if (json_is_true(json_object_get(cell, "ok")))
+            continue;
+        const char *text = text_of(cell, "reason");
+        json_t *reason = NULL;
+        for (size_t i = 0; !reason && i < json_array_size(reasons); i++)
+            if (!strcmp(text_of(json_array_get(reasons, i), "text"), text))
+                reason = json_array_get(reasons, i);
+        if (reason) {
+            json_int_t count = json_integer_value(json_object_get(reason, "cells"));
+            json_object_set_new(reason, "cells", json_integer(count + 1));
+        } else {
+            json_array_append_new(reasons, json_pack("{s:s, s:s, s:s, s:i}", "text", text, "server",
+                                                     text_of(cell, "server"), "client",
+                                                     text_of(cell, "client"), "cells", 1));
+        }
+    }
+    return reasons;
+}
+
+// Counted from 1.
+static size_t number_of_reason(const json_t *reasons, const json_t *cell)
+{
+    for (size_t i = 0; i < json_array_size(reasons); i++)
+        if (!strcmp(text_of(json_array_get(reasons, i), "text"), text_of(cell, "reason")))
+            return i + 1;
+    return 0;
+}
+
+static void tell_servers(struct tlc_telling *telling, const json_t *matrix, const json_t *reasons,
+                         size_t first)
 {
     const json_t *clients = json_object_get(matrix, "clients"),
                  *servers = json_object_get(matrix, "servers");
@@ -60,11 +93,11 @@ static void tell_servers(struct tlc_telling *telling, const json_t *matrix, size
         char words[CLIENTS][TLC_WORDS];
         const char *cells[TLC_TABLE_COLUMNS] = {at(servers, row)};
         for (size_t i = 0; i < count; i++) {
-            size_t failures;
-            const json_t *cell = cell_of(json_object_get(matrix, "cells"), at(servers, row),
-                                         at(clients, first + i), &failures);
+            const json_t *cell =
+                cell_of(json_object_get(matrix, "cells"), at(servers, row), at(clients, first + i));
             bool good = json_is_true(json_object_get(cell, "ok"));
-            snprintf(words[i], TLC_WORDS, good ? "ok" : "no (%zu)", failures);
+            snprintf(words[i], TLC_WORDS, good ? "ok" : "no (%zu)",
+                     number_of_reason(reasons, cell));
             cells[i + 1] = words[i];
         }
         tlc_tell_row(telling, &table, cells);
@@ -72,20 +105,21 @@ static void tell_servers(struct tlc_telling *telling, const json_t *matrix, size
     tlc_tell_table(telling, &table);
 }
 
-static void tell_failures(struct tlc_telling *telling, const json_t *cells)
+static void tell_failures(struct tlc_telling *telling, const json_t *reasons)
 {
-    size_t index, failures = 0;
-    json_t *cell;
-    json_array_foreach((json_t *)(uintptr_t)cells, index, cell)
+    size_t index;
+    json_t *reason;
+    if (json_array_size(reasons))
+        tlc_tell_heading(telling, 2, "what failed");
+    json_array_foreach((json_t *)(uintptr_t)reasons, index, reason)
     {
-        char label[TLC_WORDS];
-        if (json_is_true(json_object_get(cell, "ok")))
-            continue;
-        if (!failures++)
-            tlc_tell_heading(telling, 2, "what failed");
-        snprintf(label, sizeof label, "%zu", failures);
-        tlc_tell_item(telling, label, "server %s, client %s: %s", text_of(cell, "server"),
-                      text_of(cell, "client"), text_of(cell, "reason"));
+        char label[TLC_WORDS], more[TLC_WORDS] = "";
+        json_int_t cells = json_integer_value(json_object_get(reason, "cells"));
+        snprintf(label, sizeof label, "%zu", index + 1);
+        if (cells > 1)
+            snprintf(more, sizeof more, " and %" JSON_INTEGER_FORMAT " more", cells - 1);
+        tlc_tell_item(telling, label, "server %s, client %s%s: %s", text_of(reason, "server"),
+                      text_of(reason, "client"), more, text_of(reason, "text"));
     }
 }
 
@@ -133,13 +167,15 @@ static enum tlc_status tell_matrix(const void *what, const struct tlc_emitter *e
     const json_t *matrix = what, *asked = json_object_get(matrix, "asked"),
                  *cells = json_object_get(matrix, "cells");
     struct tlc_telling telling = {.emitter = emitter};
+    json_t *reasons = reasons_of(cells);
     tlc_tell_heading(&telling, 2, "%s, %s, %s, %s", text_of(asked, "version"),
                      text_of(asked, "groups"), text_of(asked, "certificate"),
                      text_of(asked, "resumption"));
     for (size_t i = 0; i < json_array_size(json_object_get(matrix, "clients")); i += CLIENTS)
-        tell_servers(&telling, matrix, i);
-    tell_failures(&telling, cells);
+        tell_servers(&telling, matrix, reasons, i);
+    tell_failures(&telling, reasons);
     tell_costs(&telling, cells);
+    json_decref(reasons);
     return tlc_told(&telling, error);
 }
 

@@ -63,7 +63,7 @@ is_understood() {
             jq -e '.handshakes == 50 and (.errors | length) == 0 and .negotiated.group.X25519 == 50'
         "$TLSCOST" load --count 50 --groups X25519 --resume 1 --json "127.0.0.1:$port" | jq -e '.resumed == 50'
         "$TLSCOST" load --engine full --stack "$id" --ca "$CERTS/ca.pem" --count 20 --json "127.0.0.1:$port" |
-            jq -e '.handshakes == 20 and .tickets == 20'
+            jq -e '.handshakes == 20 and (.tickets == 20 or .tickets == 40)' # the library's own number
         kill "$server"
         wait "$server" || true
     done
