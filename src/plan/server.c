@@ -17,8 +17,8 @@ struct document {
     char *name, *about, *recipe, *ready_file, *allocations, *chains, *listens;
     struct tlc_command *build;
     unsigned build_count;
-    char **start, **version, **lacks;
-    unsigned start_count, version_count, lacks_count;
+    char **start, **version, **symbols, **lacks;
+    unsigned start_count, version_count, symbols_count, lacks_count;
     struct tlc_pairing *environment, *names;
     unsigned environment_count, names_count;
 };
@@ -49,6 +49,7 @@ static const cyaml_schema_field_t fields[] = {
     CYAML_FIELD_SEQUENCE("start", CYAML_FLAG_POINTER, struct document, start, &word_value, 1,
                          MOST_WORDS),
     CYAML_FIELD_SEQUENCE("version", MAYBE, struct document, version, &word_value, 1, MOST_WORDS),
+    CYAML_FIELD_SEQUENCE("symbols", MAYBE, struct document, symbols, &word_value, 1, MOST_WORDS),
     CYAML_FIELD_SEQUENCE("environment", MAYBE, struct document, environment, &pairing_value, 0,
                          MOST_PAIRINGS),
     CYAML_FIELD_SEQUENCE("names", MAYBE, struct document, names, &pairing_value, 0, MOST_PAIRINGS),
@@ -78,6 +79,7 @@ static void take_over(struct document *from, struct tlc_server *into)
         .build_count = from->build_count,
         .start = {from->start, from->start_count},
         .version = {from->version, from->version_count},
+        .symbols = {from->symbols, from->symbols_count},
         .environment = from->environment,
         .environment_count = from->environment_count,
         .names = from->names,
@@ -162,6 +164,7 @@ void tlc_server_free(struct tlc_server *server)
     free(server->build);
     free_command(&server->start);
     free_command(&server->version);
+    free_command(&server->symbols);
     free_command(&server->lacks);
     free_pairings(server->environment, server->environment_count);
     free_pairings(server->names, server->names_count);

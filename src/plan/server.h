@@ -36,6 +36,8 @@ struct tlc_server {
     unsigned build_count;
     struct tlc_command start;        // becomes, or starts, the server; ended by SIGTERM
     struct tlc_command version;      // prints the server's version; count 0: not known
+    struct tlc_command symbols;      // has the server {pid} name its functions to perf, in a map in
+                                     // /tmp, before samples are read; count 0: its files name them
     struct tlc_pairing *environment; // for build and start
     unsigned environment_count;
     struct tlc_pairing *names; // what the server calls a group, version or cipher, by its IANA name

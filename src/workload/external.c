@@ -20,7 +20,8 @@ enum {
     RECIPE_MS = 30 * 60 * 1000,
     BUILD_MS = 30 * 60 * 1000,
     READY_MS = 60000,
-    VERSION_MS = 20000
+    VERSION_MS = 20000,
+    SYMBOLS_MS = 60000
 };
 
 static int64_t now_ms(void)
@@ -108,6 +109,7 @@ struct values {
     const struct tlc_external *external;
     const char *certificates, *work, *address;
     const char *openssl_conf; // NULL: none of ours
+    pid_t pid;                // of the instance; 0: it has not been started
     char text[2048];          // of the value made last
 };
 
@@ -149,6 +151,8 @@ static const char *of_description(const char *name, struct values *values)
         return values->external->server->folder;
     if (!strcmp(name, "openssl_conf"))
         return values->openssl_conf ? values->openssl_conf : "/dev/null";
+    if (!strcmp(name, "pid") && values->pid)
+        return number_of(values, values->pid);
     if (!strcmp(name, "peers")) {
         snprintf(values->text, sizeof values->text, "%s/..", values->external->server->folder);
         return values->text;
@@ -191,6 +195,8 @@ static const char *of_arm(const char *name, struct values *values)
         return number_of(values, (long)arm->workers);
     if (!strcmp(name, "tickets"))
         return number_of(values, arm->tickets);
+    if (!strcmp(name, "attribute"))
+        return arm->attribute ? "+" : "-";
     if (!strcmp(name, "handshake_timeout_ms"))
         return number_of(values, (long)(arm->handshake_timeout_us / 1000));
     return NULL;
@@ -556,6 +562,33 @@ enum tlc_status tlc_external_start(const struct tlc_external_run *run, struct tl
         tlc_process_stop(process, 500);
     free_line(&line);
     return status;
+}
+
+enum tlc_status tlc_external_name_functions(const struct tlc_arm *arm,
+                                            const struct tlc_external *external, pid_t pid,
+                                            const char *log, struct tlc_error *error)
+{
+    struct values values = {.arm = arm, .external = external, .pid = pid};
+    struct line line;
+    if (!external->server->symbols.count)
+        return TLC_OK;
+    enum tlc_status status = make_line(&external->server->symbols, NULL, &values, &line, error);
+    if (status != TLC_OK)
+        return status;
+    remove(log);
+    status = run_line(&line, log, SYMBOLS_MS, error);
+    free_line(&line);
+    if (status != TLC_OK)
+        tlc_fail_prefix(error, "server %s: symbols", external->server->name);
+    return status;
+}
+
+void tlc_external_forget_functions(const struct tlc_external *external, pid_t pid)
+{
+    char map[64];
+    snprintf(map, sizeof map, "/tmp/perf-%ld.map", (long)pid);
+    if (external->server->symbols.count)
+        remove(map);
 }
 
 void tlc_external_settle(pid_t root, unsigned timeout_ms)

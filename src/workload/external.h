@@ -39,6 +39,13 @@ struct tlc_external_run {
     const char *const *environment; // more "NAME=value" than the description has; NULL: none
 };
 
+// Has a server that makes its functions while it runs name them where perf looks, and removes that
+// again; nothing for others. `log` takes what is said.
+enum tlc_status tlc_external_name_functions(const struct tlc_arm *arm,
+                                            const struct tlc_external *external, pid_t pid,
+                                            const char *log, struct tlc_error *error) TLC_CHECKED;
+void tlc_external_forget_functions(const struct tlc_external *external, pid_t pid);
+
 // Starts the server on a free port of 127.0.0.1 and waits until it listens. *command (the caller's)
 // is the command line as it was run.
 enum tlc_status tlc_external_start(const struct tlc_external_run *run, struct tlc_process *process,

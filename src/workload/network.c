@@ -436,15 +436,33 @@ static enum tlc_status network_prepare(struct tlc_workload *workload, size_t arm
     return status;
 }
 
+// What the samples of an attributed arm say. A server that compiles while it runs names its
+// functions first.
+static enum tlc_status end_sampling(struct tlc_workload *workload, struct network_arm *state,
+                                    json_t **parts, struct tlc_error *error)
+{
+    char log[600];
+    pid_t pid = state->instance->server.process.pid;
+    enum tlc_status status = TLC_OK;
+    if (!state->sampling.sampler)
+        return TLC_OK;
+    snprintf(log, sizeof log, "%.580s/symbols.log", workload->setup->work_directory);
+    if (state->external && pid > 0)
+        status = tlc_external_name_functions(state->arm, state->external, pid, log, error);
+    if (status == TLC_OK)
+        status = tlc_sampling_end(&state->sampling, workload->components, parts, error);
+    if (state->external && pid > 0)
+        tlc_external_forget_functions(state->external, pid);
+    return status;
+}
+
 static enum tlc_status network_stay(struct tlc_workload *workload, size_t arm,
                                     struct tlc_stay *stay, struct tlc_error *error)
 {
     struct network_arm *state = &workload->arms[arm];
     struct instance *instance = state->instance;
     json_t *parts = NULL;
-    enum tlc_status status = TLC_OK;
-    if (state->sampling.sampler)
-        status = tlc_sampling_end(&state->sampling, workload->components, &parts, error);
+    enum tlc_status status = end_sampling(workload, state, &parts, error);
     if (status != TLC_OK)
         return status;
     if (!instance->dead && !tlc_process_alive(&instance->server.process, NULL))

@@ -19,6 +19,7 @@ static const char whole[] = "name: edge\n"
                             "  - run: [strip, edge]\n"
                             "start: ['{prefix}/edge', -l, '{address}']\n"
                             "version: [edge, -v]\n"
+                            "symbols: [edge, --map, '{pid}']\n"
                             "environment:\n"
                             "  - {name: THREADS, value: '{workers}'}\n"
                             "names:\n"
@@ -43,6 +44,8 @@ static void every_key_arrives(void **state)
     assert_int_equal(server->start.count, 3);
     assert_string_equal(server->start.words[2], "{address}");
     assert_int_equal(server->version.count, 2);
+    assert_int_equal(server->symbols.count, 3);
+    assert_string_equal(server->symbols.words[2], "{pid}");
     assert_string_equal(server->environment[0].value, "{workers}");
     assert_string_equal(tlc_server_name_of(server, "secp256r1"), "P-256");
     assert_string_equal(tlc_server_name_of(server, "X25519"), "X25519");
