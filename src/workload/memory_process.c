@@ -75,8 +75,12 @@ json_t *tlc_memory_plan(const struct tlc_plan *plan, size_t arm)
 {
     json_t *json = tlc_plan_to_json(plan);
     json_t *alone = json_pack("[O]", json_array_get(json_object_get(json, "arms"), arm));
-    json_object_set_new(json_array_get(alone, 0), "lever", json_null());
-    json_object_set_new(json_array_get(alone, 0), "against", json_null());
+    json_t *only = json_array_get(alone, 0);
+    json_object_set_new(only, "lever", json_null());
+    json_object_set_new(only, "against", json_null());
+    // It is the baseline of that plan, which is neither optional nor equal to another.
+    json_object_set_new(only, "optional", json_integer(0));
+    json_object_set_new(only, "equal", json_integer(0));
     json_object_set_new(json, "levers", json_array());
     json_object_set_new(json, "arms", alone);
     json_object_set_new(json, "control", json_null());

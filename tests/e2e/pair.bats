@@ -160,3 +160,19 @@ setup() {
     grep -qF -- '+25.2 % on Linux AArch64, +53.8 % on Linux x64' "$BATS_TEST_TMPDIR/md"
     grep -qF -- '+45.9 % on Linux x64' "$BATS_TEST_TMPDIR/md"
 }
+
+@test "an arm in memory may be optional, or equal to another" {
+    cat >"$BATS_TEST_TMPDIR/x.yaml" <<'YAML'
+name: x
+question: q
+workload: memory
+baseline: {side: both}
+include:
+  - {name: other, stack: openssl, certificate: rsa-2048, optional: true}
+  - {name: same, stack: openssl, certificate: rsa-2048, against: other, equal: true}
+schedule: {rounds: 1, count: 5, warm_up: 1ms}
+YAML
+    run "$TLSCOST" run --quiet --blocks 1 -o "$result" "$BATS_TEST_TMPDIR/x.yaml"
+    [ "$status" -eq 0 ] || [ "$status" -eq 3 ] # a busy machine's figures are refused
+    jq -e '[.arms[] | select(.name == "other" or .name == "same") | .samples[].handshakes] == [5, 5]' "$result"
+}
