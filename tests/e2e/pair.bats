@@ -132,7 +132,8 @@ setup() {
     "${pair[@]}" --count 100000 -o "$result" >"$BATS_TEST_TMPDIR/out" 2>&1 &
     parent=$!
     for _ in $(seq 300); do
-        worker=$(pgrep -P "$parent" || true)
+        # Not a child that only looks at a library: that ends by itself.
+        worker=$(pgrep -P "$parent" -f -- "pair --control" || true)
         [ -n "$worker" ] && break
         sleep 0.05
     done
