@@ -83,8 +83,13 @@ enum tlc_status tlc_external_check(const struct tlc_arm *arm, struct tlc_error *
         tlc_fail_prefix(error, "arm '%s'", arm->name);
         return status;
     }
-    const char *const asked[] = {arm->version, arm->certificate, arm->resumption,
-                                 arm->cipher,  arm->accept,      arm->cpu_mask ? "cpu_mask" : NULL};
+    const char *const asked[] = {arm->version,
+                                 arm->certificate,
+                                 arm->resumption,
+                                 arm->cipher,
+                                 arm->accept,
+                                 arm->cpu_mask ? "cpu_mask" : NULL,
+                                 arm->workers > 1 ? "second worker" : NULL};
     for (size_t i = 0; status == TLC_OK && i < sizeof asked / sizeof *asked; i++)
         if (lacks(server, asked[i]))
             status = refuse(arm, server, asked[i], error);

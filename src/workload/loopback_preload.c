@@ -2,6 +2,7 @@
 // one: they then listen on the loopback address. It needs nothing but libc's system call, so that
 // it fits any dynamically linked program, also one with a C library of its own.
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -59,7 +60,12 @@ int bind(int socket, __CONST_SOCKADDR_ARG address, socklen_t size)
     return (int)syscall(SYS_bind, socket, any, size);
 }
 
+// Accepted sockets have the options of the one that listens. Small packets go out at once, as other
+// servers have it: a server that writes a flight in parts would wait for the client's delayed
+// acknowledgements.
 int listen(int socket, int backlog)
 {
+    const int on = 1;
+    (void)setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     return (int)syscall(SYS_listen, socket, backlog < LEAST_BACKLOG ? LEAST_BACKLOG : backlog);
 }
