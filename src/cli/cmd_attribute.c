@@ -154,7 +154,7 @@ static int run_plan(const struct options *options, struct tlc_error *error)
     char output[1024];
     tlc_catch_interrupts();
     enum tlc_status status =
-        options->folded ? tlc_can_be_written("attribute", options->folded, error) : TLC_OK;
+        options->folded ? tlc_can_be_written("attribute", "--folded", options->folded, error) : TLC_OK;
     if (status == TLC_OK)
         status = tlc_attribute_plan(&options->plan, &plan, error);
     if (status == TLC_OK)

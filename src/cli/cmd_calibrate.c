@@ -11,6 +11,7 @@
 #include "cli/commands.h"
 #include "cli/common.h"
 #include "cli/measuring.h"
+#include "cli/plan_run.h"
 #include "plan/plan.h"
 #include "report/report.h"
 #include "result/result.h"
@@ -24,7 +25,7 @@ struct options {
 enum { KEY_PLAN = 256, KEY_QUICK };
 
 static const struct argp_option argp_options[] = {
-    {"quick", KEY_QUICK, NULL, 0, "In about 40 seconds, with wider intervals", 0},
+    {"quick", KEY_QUICK, NULL, 0, "In about a minute, with wider intervals", 0},
     {"plan", KEY_PLAN, "PLAN", 0, "Name or file of the plan (default: calibration)", 0},
     {0},
 };
@@ -120,8 +121,12 @@ static enum tlc_status deliver(const struct options *options, const json_t *docu
     // Half a calibration must not replace a whole one.
     if (!interrupted)
         status = tlc_calibration_store(document, stored, sizeof stored, error);
-    if (options->measuring.output && status == TLC_OK)
-        status = tlc_result_write(document, options->measuring.output, error);
+    struct tlc_error writing = {0};
+    if (options->measuring.output &&
+        tlc_result_write(document, options->measuring.output, &writing) != TLC_OK) {
+        *error = writing;
+        status = writing.status;
+    }
     if (options->measuring.json)
         tlc_print_json(document);
     else if (!options->measuring.output || strcmp(options->measuring.output, "-") != 0)
@@ -140,7 +145,10 @@ int tlc_cmd_calibrate(int argc, char **argv)
     struct tlc_plan *plan = NULL;
     json_t *document = NULL;
     tlc_catch_interrupts();
+    const char *output = options.measuring.output;
     enum tlc_status status = read_plan(&options, &plan, &error);
+    if (status == TLC_OK && output && strcmp(output, "-") != 0)
+        status = tlc_can_be_written("calibrate", "--output", output, &error);
     if (status == TLC_OK)
         status = run(&options, plan, &document, &error);
     if (document && deliver(&options, document, status == TLC_INTERRUPTED, &delivering) != TLC_OK &&

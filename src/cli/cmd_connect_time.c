@@ -242,7 +242,7 @@ int tlc_cmd_connect_time(int argc, char **argv)
     json_t *result = NULL;
     tlc_catch_interrupts();
     enum tlc_status status =
-        options.output ? tlc_can_be_written("connect-time", options.output, &error) : TLC_OK;
+        options.output ? tlc_can_be_written("connect-time", "--output", options.output, &error) : TLC_OK;
     if (status == TLC_OK)
         status = read_plan(&options, &plan, &error);
     struct tlc_connect_options connect = {

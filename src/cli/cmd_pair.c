@@ -274,7 +274,7 @@ static int run_pair(const struct options *options)
     unsigned left_out = 0;
     tlc_catch_interrupts();
     enum tlc_status status = options->measuring.output
-                                 ? tlc_can_be_written("pair", options->measuring.output, &error)
+                                 ? tlc_can_be_written("pair", "--output", options->measuring.output, &error)
                                  : TLC_OK;
     if (status == TLC_OK)
         status = tlc_pair_plan(&options->pair, &plan, &left_out, &error);

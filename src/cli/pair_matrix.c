@@ -394,7 +394,7 @@ int tlc_pair_matrix(const struct tlc_matrix_options *options)
     matrix.others = options->servers ? tlc_words(options->servers) : NULL;
     tlc_catch_interrupts();
     enum tlc_status status = options->measuring->output
-                                 ? tlc_can_be_written("pair", options->measuring->output, &error)
+                                 ? tlc_can_be_written("pair", "--output", options->measuring->output, &error)
                                  : TLC_OK;
     if (status == TLC_OK)
         status = fill(&matrix, &error);

@@ -39,25 +39,25 @@ enum tlc_status tlc_choose_output(const char *given, const char *plan, char *pat
     return TLC_OK;
 }
 
-enum tlc_status tlc_can_be_written(const char *command, const char *path, struct tlc_error *error)
+enum tlc_status tlc_can_be_written(const char *command, const char *option, const char *path,
+                                   struct tlc_error *error)
 {
     struct stat found;
     if (!*path)
-        return tlc_fail(error, TLC_USAGE, "%s: --output: an empty name; name a file", command);
+        return tlc_fail(error, TLC_USAGE, "%s: %s: an empty name; name a file", command, option);
     if (!stat(path, &found))
         return S_ISREG(found.st_mode)
                    ? TLC_OK
-                   : tlc_fail(
-                         error, TLC_USAGE,
-                         "%s: --output %s: not a file; name one that is a file or does not exist",
-                         command, path);
+                   : tlc_fail(error, TLC_USAGE,
+                              "%s: %s %s: not a file; name one that is a file or does not exist",
+                              command, option, path);
     char folder[1024];
     snprintf(folder, sizeof folder, "%s", path);
     char *slash = strrchr(folder, '/');
     if (slash)
         slash[slash == folder] = '\0';
     return access(slash ? folder : ".", W_OK)
-               ? tlc_fail_errno(error, "%s: --output %s", command, path)
+               ? tlc_fail_errno(error, "%s: %s %s", command, option, path)
                : TLC_OK;
 }
 
@@ -182,7 +182,7 @@ int tlc_plan_run(const struct tlc_plan_run *run, struct tlc_error *error)
     char journal[1040];
     json_t *result = NULL;
     snprintf(journal, sizeof journal, "%s.journal", run->output);
-    if (tlc_can_be_written("run", run->output, error) != TLC_OK)
+    if (tlc_can_be_written("run", "--output", run->output, error) != TLC_OK)
         return tlc_report_error(error);
     enum tlc_status status = run_campaign(run, journal, &result, error);
     int code = tlc_finish_run(status, result, run->output, run->measuring->json, error);

@@ -25,7 +25,7 @@ int tlc_plan_run(const struct tlc_plan_run *run, struct tlc_error *error);
 int tlc_finish_run(enum tlc_status status, json_t *result, const char *output, bool json,
                    struct tlc_error *error);
 // Whether a result can go to this file: found out before minutes of measuring, not after.
-enum tlc_status tlc_can_be_written(const char *command, const char *path,
+enum tlc_status tlc_can_be_written(const char *command, const char *option, const char *path,
                                    struct tlc_error *error) TLC_CHECKED;
 // The result file: `given`, or for NULL a dated file of the plan's name in the state directory.
 enum tlc_status tlc_choose_output(const char *given, const char *plan, char *path, size_t capacity,

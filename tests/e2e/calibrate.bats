@@ -51,6 +51,8 @@ servers() { # processes of this program that still run with the test's marker
     run "$TLSCOST" calibrate --plan "$plans/good.yaml"
     [ "$status" -eq 1 ]
     [[ "$output" == *"it lacks"* ]]
+    run "$TLSCOST" calibrate --quick -o "$BATS_TEST_TMPDIR/no/such/folder.json"
+    [ "$status" -ne 0 ] && [[ "$output" == *"--output"*"No such file"* ]]
     run "$TLSCOST" calibrate --plan no-such-plan
     [ "$status" -eq 1 ] || [ "$status" -eq 2 ]
 }
