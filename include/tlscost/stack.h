@@ -20,7 +20,7 @@
 extern "C" {
 #endif
 
-#define TLC_STACK_ABI    2u
+#define TLC_STACK_ABI    3u
 #define TLC_STACK_SYMBOL "tlc_stack"
 
 enum tlc_stack_role { TLC_STACK_CLIENT, TLC_STACK_SERVER };
