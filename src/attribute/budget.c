@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
+
 const double tlc_budget_closed = 0.03, tlc_budget_known = 0.06;
 
 static double mean_of(const double *values, size_t count)
@@ -33,14 +35,8 @@ static bool have_the_same_server(const struct tlc_parts *arm, const struct tlc_p
 {
     static const char *const keys[] = {"stack",       "server",   "serve_options", "provider",
                                        "trace",       "cpu_mask", "version",       "stop",
-                                       "hello_retry", "workers",  "client_auth"};
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        const json_t *left = json_object_get(arm->settings, keys[i]);
-        const json_t *right = json_object_get(other->settings, keys[i]);
-        if ((left || right) && !json_equal(left, right))
-            return false;
-    }
-    return true;
+                                       "hello_retry", "workers",  "client_auth",   NULL};
+    return tlc_json_alike(arm->settings, other->settings, keys);
 }
 
 static bool is(const struct tlc_parts *parts, const char *key, const char *word)
@@ -131,15 +127,10 @@ bool tlc_same_work(const struct tlc_parts *parts, size_t count, struct tlc_same_
 
 // ---- for machines
 
-static json_t *finite_or_null(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
-}
-
 static json_t *interval_json(struct tlc_interval interval)
 {
-    return json_pack("{s:o, s:o, s:o}", "estimate", finite_or_null(interval.estimate), "low",
-                     finite_or_null(interval.low), "high", finite_or_null(interval.high));
+    return json_pack("{s:o, s:o, s:o}", "estimate", tlc_json_real(interval.estimate), "low",
+                     tlc_json_real(interval.low), "high", tlc_json_real(interval.high));
 }
 
 static json_t *arm_json(const struct tlc_parts *parts)
@@ -153,8 +144,8 @@ static json_t *arm_json(const struct tlc_parts *parts)
                      "total_us", interval_json(tlc_parts_mean(parts->cost_us, parts->blocks)),
                      "components", components, "allocation_us",
                      interval_json(tlc_parts_mean(parts->allocation, parts->blocks)), "sampled_us",
-                     finite_or_null(sums.sampled_us), "gap", finite_or_null(sums.gap), "closed",
-                     sums.closed, "unknown", finite_or_null(sums.unknown), "known", sums.known);
+                     tlc_json_real(sums.sampled_us), "gap", tlc_json_real(sums.gap), "closed",
+                     sums.closed, "unknown", tlc_json_real(sums.unknown), "known", sums.known);
 }
 
 static json_t *same_json(const struct tlc_same_work *work)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "campaign/calibrate_figures.h"
 
 static const double CONFIDENCE = 0.95;
@@ -58,15 +59,10 @@ enum tlc_status tlc_calibration_check_plan(const struct tlc_plan *plan, struct t
 
 // --- figures as JSON ---
 
-static json_t *finite_or_null(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
-}
-
 static json_t *figure_json(const char *name, struct tlc_interval interval)
 {
-    return json_pack("{s:o, s:o, s:o, s:I}", name, finite_or_null(interval.estimate), "low",
-                     finite_or_null(interval.low), "high", finite_or_null(interval.high), "n",
+    return json_pack("{s:o, s:o, s:o, s:I}", name, tlc_json_real(interval.estimate), "low",
+                     tlc_json_real(interval.low), "high", tlc_json_real(interval.high), "n",
                      (json_int_t)interval.n);
 }
 
@@ -116,8 +112,8 @@ json_t *tlc_calibration_interference(const double *idle_ns, const double *busy_n
     }
     free(logs);
     json_t *json = figure_json("estimate", ratio);
-    json_object_set_new(json, "idle_ns", finite_or_null(tlc_median(idle_ns, pairs)));
-    json_object_set_new(json, "busy_ns", finite_or_null(tlc_median(busy_ns, pairs)));
+    json_object_set_new(json, "idle_ns", tlc_json_real(tlc_median(idle_ns, pairs)));
+    json_object_set_new(json, "busy_ns", tlc_json_real(tlc_median(busy_ns, pairs)));
     return json;
 }
 
@@ -408,7 +404,7 @@ enum tlc_status tlc_calibration_judge(json_t *document, const struct tlc_plan *p
         return tlc_fail(error, TLC_ENVIRONMENT, "calibrate: out of memory");
     struct tlc_interval equal = ratio_of_arm(document, (size_t)plan->control);
     json_t *a_a = figure_json("estimate", equal);
-    json_object_set_new(a_a, "half_width", finite_or_null(half_width(equal)));
+    json_object_set_new(a_a, "half_width", tlc_json_real(half_width(equal)));
     json_object_set_new(document, "a_a", a_a);
     json_object_set_new(document, "known_cost", known);
     json_object_set_new(

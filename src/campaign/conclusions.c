@@ -5,17 +5,13 @@
 #include <string.h>
 
 #include "attribute/budget.h"
+#include "base/json.h"
 #include "result/rounds.h"
 #include "stats/change_point.h"
 #include "stats/instances.h"
 #include "stats/stats.h"
 
 static const double ALPHA = 0.05, POWER = 0.8;
-
-static json_t *finite_or_null(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
-}
 
 static const char *text_of(const json_t *object, const char *member)
 {
@@ -67,7 +63,7 @@ static bool judge_arm(json_t *arm, const json_t *baseline, double *p)
         json_object_set_new(arm, "outliers", outliers_of(units, &rounds, !is_baseline));
         if (!is_baseline && is_accepted(arm) && rounds.instances)
             *p = tlc_signed_rank_p(units, rounds.instances, 0);
-        json_object_set_new(arm, "p", finite_or_null(*p));
+        json_object_set_new(arm, "p", tlc_json_real(*p));
     }
     free(units);
     tlc_rounds_free(&rounds);
@@ -86,10 +82,10 @@ static void conclude_arm(json_t *arm, double holm)
 {
     const char *verdict = text_of(arm, "verdict");
     bool claims = !strcmp(verdict, "slower") || !strcmp(verdict, "faster");
-    json_object_set_new(arm, "holm_p", finite_or_null(holm));
+    json_object_set_new(arm, "holm_p", tlc_json_real(holm));
     json_object_set_new(arm, "claim_holm",
                         claims && isfinite(holm) ? json_boolean(holm <= ALPHA) : json_null());
-    json_object_set_new(arm, "detectable", finite_or_null(detectable_of(arm)));
+    json_object_set_new(arm, "detectable", tlc_json_real(detectable_of(arm)));
 }
 
 // The arm that this one is divided by.
@@ -124,9 +120,8 @@ static bool add_variation(json_t *arm)
     if (costs && count)
         json_object_set_new(
             arm, "variation",
-            json_pack(
-                "{s:f, s:o}", "median_us", tlc_median(costs, count), "relative_deviation",
-                finite_or_null(count > 1 ? tlc_coefficient_of_variation(costs, count) : NAN)));
+            json_pack("{s:f, s:o}", "median_us", tlc_median(costs, count), "relative_deviation",
+                      tlc_json_real(count > 1 ? tlc_coefficient_of_variation(costs, count) : NAN)));
     free(costs);
     return costs != NULL;
 }
@@ -143,7 +138,7 @@ static void compare_variation(json_t *arm, const json_t *divisor)
                  isfinite(number_of(base, "relative_deviation"));
     if (!mine || arm == divisor)
         return;
-    json_object_set_new(mine, "difference", finite_or_null(difference));
+    json_object_set_new(mine, "difference", tlc_json_real(difference));
     json_object_set_new(mine, "exceeds",
                         known ? json_boolean(fabs(difference) > widest) : json_null());
 }

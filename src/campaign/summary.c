@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "campaign/campaign.h"
 #include "campaign/conclusions.h"
 #include "campaign/curves.h"
@@ -60,17 +61,12 @@ static void collect(const json_t *samples, size_t arm, struct arm_samples *of)
     }
 }
 
-static json_t *finite_or_null(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
-}
-
 static json_t *interval_json(struct tlc_interval interval)
 {
     if (!interval.n || !isfinite(interval.estimate))
         return json_null();
     return json_pack("{s:f, s:o, s:o, s:I}", "estimate", interval.estimate, "low",
-                     finite_or_null(interval.low), "high", finite_or_null(interval.high), "n",
+                     tlc_json_real(interval.low), "high", tlc_json_real(interval.high), "n",
                      (json_int_t)interval.n);
 }
 
@@ -298,7 +294,7 @@ static json_t *arm_json(struct summary *summary, size_t index)
         accepted ? interval_json(positive_interval(arm->rate, arm->accepted)) : json_null(),
         "ratio", interval_json(cost.at_95), "rate_ratio", interval_json(rate.at_95), "verdict",
         verdict, "instances", (json_int_t)arm->accepted, "headroom_gain",
-        finite_or_null(arm->gain_median), "samples", arm->samples);
+        tlc_json_real(arm->gain_median), "samples", arm->samples);
     if (accepted)
         add_sides(json, arm);
     return json;
@@ -390,8 +386,8 @@ static json_t *checks_json(struct summary *summary, const json_t *samples)
         json_array_append_new(
             checks,
             json_pack("{s:s, s:o, s:o, s:I, s:I, s:s}", "name", tlc_check_name(check), "limit",
-                      finite_or_null(limit_of(&summary->plan->limits, check)), "worst",
-                      finite_or_null(tally.worst), "failed", (json_int_t)tally.failed, "applied",
+                      tlc_json_real(limit_of(&summary->plan->limits, check)), "worst",
+                      tlc_json_real(tally.worst), "failed", (json_int_t)tally.failed, "applied",
                       (json_int_t)tally.applied, "remedy", tlc_check_remedy(check)));
         bool of_campaign = check == TLC_CHECK_CONTROL_DRIFT || check == TLC_CHECK_NEGATIVE_CONTROL;
         if (of_campaign && tally.failed)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "report/compare_parts.h"
 #include "result/result.h"
 #include "result/rounds.h"
@@ -156,11 +157,6 @@ static bool crosses_gate(const struct comparison *comparison, const struct row *
            row->at_95.low > gate_of(comparison->options) && row->gate_holm <= ALPHA;
 }
 
-static json_t *finite_or_null(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
-}
-
 static json_t *cost_of(const json_t *arm)
 {
     json_t *cost = json_object_get(arm, "cost_us");
@@ -181,9 +177,9 @@ static json_t *row_json(const struct comparison *comparison, const struct row *r
     json_object_set_new(json, "new_relative",
                         comparison->reference ? tlc_ratio_json(row->new_relative) : json_null());
     json_object_set_new(json, "ratio", tlc_ratio_json(row->at_95));
-    json_object_set_new(json, "p", finite_or_null(row->p));
-    json_object_set_new(json, "holm_p", finite_or_null(row->holm));
-    json_object_set_new(json, "detectable", finite_or_null(detectable));
+    json_object_set_new(json, "p", tlc_json_real(row->p));
+    json_object_set_new(json, "holm_p", tlc_json_real(row->holm));
+    json_object_set_new(json, "detectable", tlc_json_real(detectable));
     json_object_set_new(json, "verdict", json_string(verdict_of(comparison, row)));
     json_object_set_new(json, "crosses_gate", json_boolean(crosses_gate(comparison, row)));
     json_object_set_new(json, "instances",
@@ -222,7 +218,7 @@ static json_t *new_document(const struct comparison *comparison, const char *nor
     json_object_set_new(
         document, "normalisation",
         json_pack("{s:s, s:s?}", "kind", normalisation, "reference", comparison->reference));
-    json_object_set_new(document, "margin", finite_or_null(comparison->margin));
+    json_object_set_new(document, "margin", tlc_json_real(comparison->margin));
     json_object_set_new(document, "gate", gate_json(comparison));
     json_object_set_new(document, "plan_differences",
                         tlc_plan_differences(comparison->base, comparison->new));

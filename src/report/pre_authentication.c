@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "report/paired.h"
 #include "report/telling.h"
 #include "report/words.h"
@@ -187,14 +188,8 @@ static bool same_but_groups(const struct tlc_report_arm *one, const struct tlc_r
 {
     static const char *const keys[] = {
         "stack", "server",  "certificate", "stop", "share",       "version", "network",
-        "split", "padding", "workers",     "pace", "hello_retry", "cookie"};
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        const json_t *mine = json_object_get(one->settings, keys[i]);
-        const json_t *its = json_object_get(other->settings, keys[i]);
-        if ((mine || its) && !json_equal(mine, its))
-            return false;
-    }
-    return true;
+        "split", "padding", "workers",     "pace", "hello_retry", "cookie",  NULL};
+    return tlc_json_alike(one->settings, other->settings, keys);
 }
 
 // The arm with the same ClientHello but for the ML-KEM part; arm_count: there is none.

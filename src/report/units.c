@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/json.h"
 #include "report/compare_parts.h"
 #include "result/rounds.h"
 #include "stats/instances.h"
@@ -39,17 +40,12 @@ struct tlc_interval tlc_exp_interval(struct tlc_interval of_logs)
     return of_logs;
 }
 
-static json_t *finite_or_null(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
-}
-
 json_t *tlc_ratio_json(struct tlc_interval of_logs)
 {
     struct tlc_interval ratio = tlc_exp_interval(of_logs);
     if (!ratio.n || !isfinite(ratio.estimate))
         return json_null();
     return json_pack("{s:f, s:o, s:o, s:I}", "estimate", ratio.estimate, "low",
-                     finite_or_null(ratio.low), "high", finite_or_null(ratio.high), "n",
+                     tlc_json_real(ratio.low), "high", tlc_json_real(ratio.high), "n",
                      (json_int_t)ratio.n);
 }

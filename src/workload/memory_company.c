@@ -23,15 +23,6 @@ static enum tlc_status some(struct tlc_memory_arm *arm, unsigned burn_us, unsign
     return TLC_OK;
 }
 
-static double alone(unsigned burn_us, unsigned count)
-{
-    double worked_ns = 0;
-    uint64_t before_ns = tlc_thread_cpu_ns();
-    for (unsigned i = 0; i < count; i++)
-        worked_ns += (double)tlc_burn(burn_us);
-    return (double)(tlc_thread_cpu_ns() - before_ns) / worked_ns;
-}
-
 enum tlc_status tlc_memory_company(struct tlc_memory_arm *arm, struct tlc_memory_company *company,
                                    struct tlc_error *error)
 {
@@ -46,7 +37,7 @@ enum tlc_status tlc_memory_company(struct tlc_memory_arm *arm, struct tlc_memory
                           &worked_ns, error);
         }
         in_company[turn] = (charged_ns[1] - charged_ns[0]) / worked_ns;
-        by_itself[turn] = alone(company->burn_us, company->handshakes);
+        by_itself[turn] = tlc_burn_charge(company->burn_us * company->handshakes);
     }
     if (status != TLC_OK)
         return status;

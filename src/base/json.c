@@ -1,0 +1,19 @@
+#include "base/json.h"
+
+#include <math.h>
+
+json_t *tlc_json_real(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+bool tlc_json_alike(const json_t *one, const json_t *other, const char *const *members)
+{
+    for (; *members; members++) {
+        const json_t *mine = json_object_get(one, *members);
+        const json_t *its = json_object_get(other, *members);
+        if ((mine || its) && !json_equal(mine, its))
+            return false;
+    }
+    return true;
+}

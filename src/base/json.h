@@ -1,0 +1,13 @@
+// What rooms that read and write results share on top of jansson.
+#ifndef TLC_BASE_JSON_H
+#define TLC_BASE_JSON_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+// A number, or null where there is none: JSON knows neither infinities nor NaN (RFC 8259, 6).
+json_t *tlc_json_real(double value);
+// Whether two objects have these members (a list that ends with NULL) alike: equal, or in neither.
+bool tlc_json_alike(const json_t *one, const json_t *other, const char *const *members);
+
+#endif
