@@ -80,7 +80,7 @@ static enum tlc_status run_client(struct tlc_count_rig *rig, uint64_t handshakes
 {
     struct tlc_process_events *events = NULL;
     struct tlc_process_reading nothing = {.user = {0}};
-    enum tlc_status status = tlc_process_events_of_children(rig->options->event, &events, error);
+    enum tlc_status status = tlc_process_events_of_child(rig->options->event, &events, error);
     if (status == TLC_OK)
         status = tlc_count_rig_load(rig, NULL, handshakes, error);
     if (status == TLC_OK)

@@ -196,7 +196,7 @@ static enum tlc_status add_threads(struct tlc_process_events *events,
     return status;
 }
 
-// `pid` 0: of what the calling thread starts.
+// `pid` 0: of what the calling thread starts next.
 static enum tlc_status open_events(struct tlc_process_event event, pid_t pid,
                                    struct tlc_process_events **events, struct tlc_error *error)
 {
@@ -218,9 +218,9 @@ enum tlc_status tlc_process_events_of(struct tlc_process_event event, pid_t pid,
     return open_events(event, pid, events, error);
 }
 
-enum tlc_status tlc_process_events_of_children(struct tlc_process_event event,
-                                               struct tlc_process_events **events,
-                                               struct tlc_error *error)
+enum tlc_status tlc_process_events_of_child(struct tlc_process_event event,
+                                            struct tlc_process_events **events,
+                                            struct tlc_error *error)
 {
     return open_events(event, 0, events, error);
 }

@@ -52,11 +52,13 @@ struct tlc_process_events;
 enum tlc_status tlc_process_events_of(struct tlc_process_event event, pid_t pid,
                                       struct tlc_process_events **events,
                                       struct tlc_error *error) TLC_CHECKED;
-// Of all processes that the calling thread starts until it closes the events, each from its exec
-// on. What has ended is counted whole when it has been waited for.
-enum tlc_status tlc_process_events_of_children(struct tlc_process_event event,
-                                               struct tlc_process_events **events,
-                                               struct tlc_error *error) TLC_CHECKED;
+// Of the next process that the calling thread starts, from its exec on; counted whole when it has
+// been waited for. Of that one only: when the kernel switches from a thread to its child it may
+// hand the counter to the child instead of a copy, and nothing enables the copies of later
+// children.
+enum tlc_status tlc_process_events_of_child(struct tlc_process_event event,
+                                            struct tlc_process_events **events,
+                                            struct tlc_error *error) TLC_CHECKED;
 // Counted since they were opened.
 enum tlc_status tlc_process_events_read(const struct tlc_process_events *events,
                                         struct tlc_process_reading *reading,
