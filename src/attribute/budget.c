@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "attribute/timed.h"
 #include "base/json.h"
 
 const double tlc_budget_closed = 0.03, tlc_budget_known = 0.06;
@@ -157,22 +158,42 @@ static json_t *same_json(const struct tlc_same_work *work)
                      interval_json(work->difference), "agrees", !work->apart);
 }
 
+static json_t *timed_json(const struct tlc_timed_part *part)
+{
+    return json_pack("{s:s, s:s, s:s, s:o, s:o, s:b}", "component", tlc_part_name(part->component),
+                     "arm", part->parts->name, "timed", part->arm, "us", interval_json(part->us),
+                     "timed_us", interval_json(part->timed_us), "agrees", !part->apart);
+}
+
+static json_t *all_json(const json_t *result, const struct tlc_parts *parts, size_t count)
+{
+    struct tlc_same_work *same = NULL;
+    struct tlc_timed_part *timed = NULL;
+    size_t same_count, timed_count;
+    json_t *told = NULL;
+    if (tlc_same_work(parts, count, &same, &same_count) &&
+        tlc_timed_parts(result, parts, count, &timed, &timed_count)) {
+        json_t *arms = json_array(), *works = json_array(), *times = json_array();
+        for (size_t i = 0; i < count; i++)
+            json_array_append_new(arms, arm_json(&parts[i]));
+        for (size_t i = 0; i < same_count; i++)
+            json_array_append_new(works, same_json(&same[i]));
+        for (size_t i = 0; i < timed_count; i++)
+            json_array_append_new(times, timed_json(&timed[i]));
+        told = json_pack("{s:o, s:o, s:o}", "arms", arms, "same_work", works, "timed", times);
+    }
+    free(same);
+    free(timed);
+    return told;
+}
+
 json_t *tlc_budget_json(const json_t *result)
 {
     struct tlc_parts *parts;
-    struct tlc_same_work *list = NULL;
-    size_t count, list_count = 0;
+    size_t count;
     json_t *told = NULL;
-    if (tlc_parts_read(result, &parts, &count) && count &&
-        tlc_same_work(parts, count, &list, &list_count)) {
-        json_t *arms = json_array(), *works = json_array();
-        for (size_t i = 0; i < count; i++)
-            json_array_append_new(arms, arm_json(&parts[i]));
-        for (size_t i = 0; i < list_count; i++)
-            json_array_append_new(works, same_json(&list[i]));
-        told = json_pack("{s:o, s:o}", "arms", arms, "same_work", works);
-    }
-    free(list);
+    if (tlc_parts_read(result, &parts, &count) && count)
+        told = all_json(result, parts, count);
     tlc_parts_free(parts, count);
     return told;
 }

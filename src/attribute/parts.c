@@ -36,14 +36,14 @@ static const char *name_of(const json_t *arm)
     return name ? name : "";
 }
 
-static const json_t *settings_of(const json_t *result, const char *name)
+const json_t *tlc_parts_settings(const json_t *result, const json_t *arm)
 {
     size_t index;
-    json_t *arm;
-    json_array_foreach(json_object_get(json_object_get(result, "plan"), "arms"), index, arm)
+    json_t *settings;
+    json_array_foreach(json_object_get(json_object_get(result, "plan"), "arms"), index, settings)
     {
-        if (!strcmp(name_of(arm), name))
-            return arm;
+        if (!strcmp(name_of(settings), name_of(arm)))
+            return settings;
     }
     return NULL;
 }
@@ -73,7 +73,7 @@ static void add_block(struct tlc_parts *parts, const json_t *sample, const json_
 
 static bool read_arm(struct tlc_parts *parts, const json_t *arm, size_t blocks)
 {
-    enum { OTHERS = 5 };
+    enum { OTHERS = 6 };
     double *room = calloc(blocks * (TLC_PART_COUNT + OTHERS), sizeof *room);
     *parts = (struct tlc_parts){.name = name_of(arm), .block = room};
     if (!room)
@@ -82,6 +82,7 @@ static bool read_arm(struct tlc_parts *parts, const json_t *arm, size_t blocks)
     parts->sampled_us = room + 2 * blocks;
     parts->time_us = room + 3 * blocks;
     parts->allocation = room + 4 * blocks;
+    parts->speed = room + 5 * blocks;
     for (size_t i = 0; i < TLC_PART_COUNT; i++)
         parts->of[i] = room + (OTHERS + i) * blocks;
     size_t index;
@@ -107,8 +108,17 @@ static double speed_in(const struct tlc_parts *first, double mean_us, double blo
     return 1;
 }
 
+double tlc_parts_speed(const struct tlc_parts *first, double block)
+{
+    for (size_t i = 0; i < first->blocks; i++)
+        if (first->block[i] == block)
+            return first->speed[i];
+    return 1;
+}
+
 static void scale_block(struct tlc_parts *parts, size_t at, double by)
 {
+    parts->speed[at] = by;
     double *const figures[] = {parts->cost_us, parts->sampled_us, parts->time_us,
                                parts->allocation};
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
@@ -144,7 +154,7 @@ bool tlc_parts_read(const json_t *result, struct tlc_parts **parts, size_t *coun
         if (!(whole = read_arm(&read[*count], arm, blocks)))
             break;
         read[*count].arm = index;
-        read[*count].settings = settings_of(result, read[*count].name);
+        read[*count].settings = tlc_parts_settings(result, arm);
         ++*count;
     }
     scale(read, *count);

@@ -18,6 +18,7 @@ struct tlc_parts {
     const json_t *evidence; // of its first accepted sample
     size_t blocks;
     double *block;              // its number
+    double *speed;              // by which its figures were multiplied, see tlc_parts_speed
     double *cost_us;            // of a handshake
     double *sampled_us;         // the same in the sampled slices
     double *time_us;            // of a handshake, by counting samples alone
@@ -29,6 +30,11 @@ struct tlc_parts {
 // Every attributed arm of a result, in its order; *count how many. False when memory runs out.
 bool tlc_parts_read(const json_t *result, struct tlc_parts **parts, size_t *count);
 void tlc_parts_free(struct tlc_parts *parts, size_t count);
+// By what figures of a block are multiplied to be told at the speed that the first arm had on
+// average; 1 where it was not attributed in that block.
+double tlc_parts_speed(const struct tlc_parts *first, double block);
+// What the plan says of an arm of the result; NULL: nothing.
+const json_t *tlc_parts_settings(const json_t *result, const json_t *arm);
 // A setting of the arm as text; NULL when it is not a text.
 const char *tlc_parts_setting(const struct tlc_parts *parts, const char *key);
 // The mean over blocks and its 95 % interval.

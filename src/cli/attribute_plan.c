@@ -15,7 +15,7 @@ struct builder {
     const struct tlc_attribute_options *options;
     char **groups, **certificates;
     const char *operations[MOST_OPERATIONS];
-    size_t arms, operation_count;
+    size_t arms, timed, operation_count;
 };
 
 // ---- which operations are parts of these handshakes
@@ -57,15 +57,20 @@ static void put_key(FILE *to, const char *key, const char *value)
 }
 
 // What an arm is called tells what differs: the group, the certificate, or both.
-static void put_arm(FILE *to, struct builder *builder, const char *group, const char *certificate)
+static void put_name(FILE *to, const struct builder *builder, const char *group,
+                     const char *certificate, const char *end)
 {
-    const struct tlc_attribute_options *options = builder->options;
     char name[160];
     bool one_certificate = !builder->certificates[1];
-    snprintf(name, sizeof name, "%.60s%s%.60s", group, one_certificate ? "" : " ",
-             one_certificate ? "" : certificate);
-    fputs(builder->arms++ ? "  - {name: " : "baseline: {workload: ", to);
-    tlc_put_yaml(to, builder->arms > 1 ? name : "network");
+    snprintf(name, sizeof name, "%.60s%s%.60s%s", group, one_certificate ? "" : " ",
+             one_certificate ? "" : certificate, end);
+    tlc_put_yaml(to, name);
+}
+
+static void put_settings(FILE *to, const struct builder *builder, const char *group,
+                         const char *certificate)
+{
+    const struct tlc_attribute_options *options = builder->options;
     put_key(to, "groups", group);
     put_key(to, "certificate", certificate);
     put_key(to, "stack", options->stack);
@@ -74,9 +79,38 @@ static void put_arm(FILE *to, struct builder *builder, const char *group, const 
     put_key(to, "share", "cheap");
     if (options->server)
         put_key(to, "server", options->server);
-    fputs(options->server ? ", warm_up: 2s, attribute: true}\n" : ", attribute: true}\n", to);
-    if (builder->arms == 1)
+    if (options->server)
+        fputs(", warm_up: 2s", to);
+}
+
+static void put_arm(FILE *to, struct builder *builder, const char *group, const char *certificate)
+{
+    bool baseline = !builder->arms++;
+    fputs(baseline ? "baseline: {workload: network" : "  - {name: ", to);
+    if (!baseline)
+        put_name(to, builder, group, certificate, "");
+    put_settings(to, builder, group, certificate);
+    fputs(", attribute: true}\n", to);
+    if (baseline)
         fputs("include:\n", to);
+}
+
+// The same, timed by the tracing provider and not sampled.
+static void put_timed(FILE *to, struct builder *builder, const char *group, const char *certificate)
+{
+    builder->timed++;
+    fputs("  - {name: ", to);
+    put_name(to, builder, group, certificate, " timed");
+    put_settings(to, builder, group, certificate);
+    fputs(", trace: timed, attribute: false, optional: true}\n", to);
+}
+
+static void put_each(FILE *to, struct builder *builder,
+                     void (*put)(FILE *, struct builder *, const char *, const char *))
+{
+    for (char **group = builder->groups; *group; group++)
+        for (char **certificate = builder->certificates; *certificate; certificate++)
+            put(to, builder, *group, *certificate);
 }
 
 static void put_operation(FILE *to, const struct builder *builder, const char *operation)
@@ -91,7 +125,7 @@ static void put_operation(FILE *to, const struct builder *builder, const char *o
 static void put_schedule(FILE *to, const struct builder *builder)
 {
     const struct tlc_attribute_options *options = builder->options;
-    double slices = 2 * (double)builder->arms + (double)builder->operation_count;
+    double slices = 2 * (double)builder->arms + (double)(builder->timed + builder->operation_count);
     double rounds = (double)options->seconds * 1000 / ((double)options->blocks * slices * SLICE_MS);
     fprintf(to,
             "schedule: {blocks: %" PRIu64 ", rounds: %.0f, slice: %dms, warm_up: 100ms, "
@@ -108,9 +142,10 @@ static void put_plan(FILE *to, struct builder *builder)
     fputs("name: attribute\nquestion: Which part of a handshake takes the server's CPU time?\n"
           "control: false\n",
           to);
-    for (char **group = builder->groups; *group; group++)
-        for (char **certificate = builder->certificates; *certificate; certificate++)
-            put_arm(to, builder, *group, *certificate);
+    put_each(to, builder, put_arm);
+    // OpenSSL alone has providers; of servers that are not ours only some take its configuration.
+    if (options->timed && !options->server && !strncmp(options->stack, "openssl", 7))
+        put_each(to, builder, put_timed);
     if (options->burn) {
         fputs("  - {name: burn", to);
         put_key(to, "burn", options->burn);
@@ -121,7 +156,7 @@ static void put_plan(FILE *to, struct builder *builder)
         list_operations(builder);
     for (size_t i = 0; i < builder->operation_count; i++)
         put_operation(to, builder, builder->operations[i]);
-    if (builder->arms + builder->operation_count == 1)
+    if (builder->arms + builder->timed + builder->operation_count == 1)
         fputs("  []\n", to);
     put_schedule(to, builder);
 }

@@ -16,6 +16,7 @@ struct tlc_attribute_options {
     uint64_t seconds;   // of measuring, about
     uint64_t blocks, frequency_hz;
     bool operations;   // the library's raw operations beside
+    bool timed;        // arms that the tracing provider times, beside; where the stack can load one
     bool busy_machine; // no refusal because others use the CPUs
 };
 

@@ -30,6 +30,7 @@ enum {
     KEY_BLOCKS,
     KEY_FREQUENCY,
     KEY_NO_OPERATIONS,
+    KEY_NO_TIMES,
     KEY_BUSY_MACHINE,
     KEY_FOLDED
 };
@@ -54,6 +55,8 @@ static const struct argp_option argp_options[] = {
      "Samples in a second of the server's CPU time, 20 to 1000 (default: 499)", 0},
     {"no-operations", KEY_NO_OPERATIONS, NULL, 0,
      "Without the library's raw operations beside the parts", 0},
+    {"no-times", KEY_NO_TIMES, NULL, 0,
+     "Without the tracing provider's times beside the parts (only OpenSSL has them)", 0},
     {"busy-machine", KEY_BUSY_MACHINE, NULL, 0,
      "Other programs use the same CPUs: do not refuse figures for that", 0},
     {"folded", KEY_FOLDED, "FILE", 0, "Write folded stacks, for flame graphs", 0},
@@ -106,6 +109,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     case KEY_NO_OPERATIONS:
         options->plan.operations = false;
         return 0;
+    case KEY_NO_TIMES:
+        options->plan.timed = false;
+        return 0;
     case KEY_BUSY_MACHINE:
         options->plan.busy_machine = true;
         return 0;
@@ -154,7 +160,8 @@ static int run_plan(const struct options *options, struct tlc_error *error)
     char output[1024];
     tlc_catch_interrupts();
     enum tlc_status status =
-        options->folded ? tlc_can_be_written("attribute", "--folded", options->folded, error) : TLC_OK;
+        options->folded ? tlc_can_be_written("attribute", "--folded", options->folded, error)
+                        : TLC_OK;
     if (status == TLC_OK)
         status = tlc_attribute_plan(&options->plan, &plan, error);
     if (status == TLC_OK)
@@ -183,7 +190,8 @@ int tlc_cmd_attribute(int argc, char **argv)
                                        .seconds = 60,
                                        .blocks = 8,
                                        .frequency_hz = 499,
-                                       .operations = true}};
+                                       .operations = true,
+                                       .timed = true}};
     const struct argp argp = {argp_options,           parse_option, NULL, documentation,
                               tlc_measuring_children, NULL,         NULL};
     struct tlc_error error = {0};

@@ -20,6 +20,7 @@ can_sample() {
     [[ $output == *"key schedule"* ]]
     [[ $output == *"which part the change moved: X25519MLKEM768 against X25519"* ]]
     [[ $output == *"parts beside the library's raw operations"* ]]
+    [[ $output == *"parts beside the tracing provider's times"*"signature, X25519 timed"* ]]
     [[ $output == *"everything the CPUs did"* ]]
     # Only the arm that burns has the burn, only the hybrid encapsulates.
     run -0 jq -r '[.arms[] | select(.samples[0].stay.attribution) | {key: .name, value: {
@@ -27,6 +28,9 @@ can_sample() {
         kem: ([.samples[].stay.attribution.components.encapsulate.samples] | add > 0)}}] | from_entries |
         "\(.X25519.burn) \(.burn.burn) \(.X25519.kem) \(.X25519MLKEM768.kem)"' "$result"
     [ "$output" = "false true false true" ]
+    # The timed arm was not sampled, and has the operations' times.
+    run -0 jq -e '[.arms[] | select(.name | endswith(" timed")) | .samples[].stay |
+        (has("attribution") | not) and .trace.components.sign.trimmed_us > 0] | length == 12 and all' "$result"
     # Samples are whole: those of the components add up, and few are unknown.
     run -0 jq -e '[.arms[].samples[].stay.attribution | values |
         (.samples - ([.components[].samples] | add) | fabs) < 0.01 and .components.unknown.samples <= 0.2 * .samples] |

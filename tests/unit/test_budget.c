@@ -18,15 +18,38 @@ enum { BLOCKS = 8, SAMPLES = 1000, HANDSHAKES = 10000 };
 struct made {
     const char *name, *group, *resumption, *stack, *burn_in;
     double agreement, generation; // share of the samples
+    double timed_us;              // key agreement by the tracing provider; 0: samples instead
 };
 
-static const struct made curve = {"curve", "X25519", "none", "openssl", "state-machine", 0.1, 0.1};
-static const struct made hybrid = {
-    "hybrid", "X25519MLKEM768", "none", "openssl", "state-machine", 0.1, 0.1};
+static const struct made curve = {.name = "curve",
+                                  .group = "X25519",
+                                  .resumption = "none",
+                                  .stack = "openssl",
+                                  .burn_in = "state-machine",
+                                  .agreement = 0.1,
+                                  .generation = 0.1};
+static const struct made hybrid = {.name = "hybrid",
+                                   .group = "X25519MLKEM768",
+                                   .resumption = "none",
+                                   .stack = "openssl",
+                                   .burn_in = "state-machine",
+                                   .agreement = 0.1,
+                                   .generation = 0.1};
+
+static json_t *timed_sample(const struct made *made, int block)
+{
+    double us = made->timed_us + (block % 2 ? 0.5 : -0.5);
+    return json_pack("{s:i, s:b, s:i, s:f, s:{s:s}, s:{s:{s:{s:{s:f, s:f}}}}}", "block", block,
+                     "accepted", 1, "handshakes", HANDSHAKES, "cost_us", 210.0, "evidence", "group",
+                     made->group, "stay", "trace", "components", "key_agreement", "own_us", us + 9,
+                     "trimmed_us", us);
+}
 
 // Every block differs a little, so that there are intervals.
 static json_t *sample_of(const struct made *made, int block)
 {
+    if (made->timed_us > 0)
+        return timed_sample(made, block);
     double jitter = block % 2 ? 2 : -2, agreement = made->agreement * SAMPLES + jitter;
     double generation = made->generation * SAMPLES + jitter;
     json_t *components = json_pack("{s:{s:f, s:f}, s:{s:f, s:f}, s:{s:f, s:f}}", "key agreement",
@@ -49,10 +72,11 @@ static json_t *result_of(const struct made *const *made, size_t count)
             json_array_append_new(samples, sample_of(made[i], block));
         json_array_append_new(
             settings,
-            json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:n, s:s, s:s}", "name", made[i]->name,
-                      "groups", made[i]->group, "resumption", made[i]->resumption, "stack",
-                      made[i]->stack, "certificate", "ecdsa-p256", "burn_in", made[i]->burn_in,
-                      "burn_us", 20, "server", "share", "cheap", "workload", "network"));
+            json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:n, s:s, s:s}", "name",
+                      made[i]->name, "trace", made[i]->timed_us > 0 ? "timed" : "none", "groups",
+                      made[i]->group, "resumption", made[i]->resumption, "stack", made[i]->stack,
+                      "certificate", "ecdsa-p256", "burn_in", made[i]->burn_in, "burn_us", 20,
+                      "server", "share", "cheap", "workload", "network"));
         json_array_append_new(arms, json_pack("{s:s, s:s, s:b, s:i, s:o}", "name", made[i]->name,
                                               "role", i ? "arm" : "baseline", "accepted", 1,
                                               "instances", BLOCKS, "samples", samples));
@@ -159,6 +183,33 @@ static void sums_are_told_for_machines(void **state)
     json_decref(result);
 }
 
+static void times_stand_beside_the_parts(void **state)
+{
+    (void)state;
+    struct made near = curve, far = curve, other = hybrid;
+    near.name = far.name = other.name = "timed";
+    near.timed_us = other.timed_us = 20.2;
+    far.timed_us = 24;
+    json_t *budget = budget_of(&curve, &near);
+    const json_t *list = json_object_get(budget, "timed");
+    assert_int_equal(json_array_size(list), 1);
+    const json_t *part = json_array_get(list, 0);
+    assert_string_equal(json_string_value(json_object_get(part, "component")), "key agreement");
+    assert_string_equal(json_string_value(json_object_get(part, "arm")), "curve");
+    assert_string_equal(json_string_value(json_object_get(part, "timed")), "timed");
+    assert_float_equal(estimate_of(part, "us"), 20, 1e-9);
+    assert_float_equal(estimate_of(part, "timed_us"), 20.2, 1e-9);
+    assert_true(json_is_true(json_object_get(part, "agrees")));
+    json_decref(budget);
+    budget = budget_of(&curve, &far);
+    part = json_array_get(json_object_get(budget, "timed"), 0);
+    assert_true(json_is_false(json_object_get(part, "agrees")));
+    json_decref(budget);
+    budget = budget_of(&curve, &other); // of another group: times of other work
+    assert_int_equal(json_array_size(json_object_get(budget, "timed")), 0);
+    json_decref(budget);
+}
+
 static char *report_of(const struct made *first, const struct made *second, const char *format)
 {
     json_t *result = result_of((const struct made *const[]){first, second}, 2);
@@ -194,6 +245,22 @@ static void reports_flag_it(void **state)
     }
 }
 
+static void reports_show_times(void **state)
+{
+    (void)state;
+    static const char *const formats[] = {"markdown", "terminal"};
+    struct made timed = curve;
+    timed.name = "timed";
+    timed.timed_us = 24;
+    for (size_t i = 0; i < 2; i++) {
+        char *text = report_of(&curve, &timed, formats[i]);
+        assert_non_null(strstr(text, "parts beside the tracing provider's times"));
+        assert_non_null(strstr(text, "key agreement, timed"));
+        assert_non_null(strstr(text, "DIFFERS"));
+        free(text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -201,7 +268,9 @@ int main(void)
         cmocka_unit_test(another_key_agreement_is_flagged),
         cmocka_unit_test(what_is_other_work_is_not_compared),
         cmocka_unit_test(sums_are_told_for_machines),
+        cmocka_unit_test(times_stand_beside_the_parts),
         cmocka_unit_test(reports_flag_it),
+        cmocka_unit_test(reports_show_times),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
