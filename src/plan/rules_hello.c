@@ -42,8 +42,9 @@ static bool cookie_elsewhere(const struct tlc_arm *arm)
     return arm->cookie && (!lean(arm) || arm->server || is(arm->version, "TLSv1.2"));
 }
 
-// A ticket behind a cookie ends the handshake with decrypt_error; on which side the binder (RFC
-// 8446, 4.2.11.2) goes wrong is not known.
+// OpenSSL's SSL_stateless reads the ticket before the cookie, so it checks the binder (RFC 8446,
+// 4.2.11.2) without the first ClientHello and refuses it, its own client's too
+// (docs/pre-authentication.md).
 static bool cookie_resumes(const struct tlc_arm *arm)
 {
     return arm->cookie && !is(arm->resumption, "none");
@@ -96,7 +97,7 @@ const struct tlc_rule tlc_hello_rules[] = {
      "engine: "
      "lean, workload: network and version: TLSv1.3, leave server out, or write cookie: false"},
     {cookie_resumes, "cookie",
-     "resumption behind a cookie does not work yet; write resumption: none, or cookie: false"},
+     "OpenSSL refuses resumption behind a cookie; write resumption: none, or cookie: false"},
     {hello_is_lean, "split",
      "only the lean engine splits and pads its ClientHello; write engine: lean and workload: "
      "network, or split: 0 and padding: 0"},
