@@ -40,6 +40,14 @@ static size_t count_cuts(const struct tlc_components *components)
     return cuts;
 }
 
+static bool has_name(const struct tlc_components *components, const char *name)
+{
+    for (size_t i = 0; i < components->count; i++)
+        if (!strcmp(components->tables[i]->name, name))
+            return true;
+    return false;
+}
+
 enum tlc_status tlc_components_add(struct tlc_components *components, const char *text,
                                    size_t count, const char *path, struct tlc_error *error)
 {
@@ -53,6 +61,11 @@ enum tlc_status tlc_components_add(struct tlc_components *components, const char
         components->tables = grown;
     if (!grown)
         status = tlc_fail(error, TLC_ENVIRONMENT, "components: out of memory");
+    else if (has_name(components, table->name))
+        status = tlc_fail(error, TLC_USAGE,
+                          "components: %s: name: another table is called '%.64s' too; give each a "
+                          "name of its own",
+                          path, table->name);
     else if (count_cuts(components) + table->cut_count > TLC_MOST_CUTS)
         status = tlc_fail(error, TLC_USAGE, "components: %s: more than %d cuts in all tables", path,
                           TLC_MOST_CUTS);

@@ -87,6 +87,28 @@ static enum tlc_status find(const char *name, const char *path, enum tlc_part *c
                     path, name);
 }
 
+// ---- what says nothing
+
+static enum tlc_status check_parts(const struct tlc_component_table *table, const char *path,
+                                   struct tlc_error *error)
+{
+    for (unsigned i = 0; i < table->part_count; i++) {
+        const struct tlc_table_part *part = &table->parts[i];
+        if (!part->anchors.count && !part->helpers.count && !part->around.count)
+            return tlc_fail(error, TLC_USAGE,
+                            "components: %s: '%.64s': nothing belongs to it; write patterns of "
+                            "function names as anchors, helpers or around, or leave it out",
+                            path, part->name);
+    }
+    for (unsigned i = 0; i < table->cut_count; i++)
+        if (!table->cuts[i].leaves.count || !table->cuts[i].like.count)
+            return tlc_fail(error, TLC_USAGE,
+                            "components: %s: cut %u: write both leaves (functions that hide their "
+                            "callers) and like (those whose callers tell instead)",
+                            path, i + 1);
+    return TLC_OK;
+}
+
 enum tlc_status tlc_component_table_parse(const char *text, size_t count, const char *path,
                                           struct tlc_component_table **table,
                                           struct tlc_error *error)
@@ -101,6 +123,8 @@ enum tlc_status tlc_component_table_parse(const char *text, size_t count, const 
         status = find(read->nameless, path, &read->nameless_component, error);
     for (unsigned i = 0; status == TLC_OK && i < read->part_count; i++)
         status = find(read->parts[i].name, path, &read->parts[i].component, error);
+    if (status == TLC_OK)
+        status = check_parts(read, path, error);
     if (status == TLC_OK)
         *table = read;
     else

@@ -353,6 +353,18 @@ static const struct tlc_rule *first_broken(const struct tlc_rule *from, size_t c
     return NULL;
 }
 
+// The arms that this one is divided by, one after another, come back to it.
+static bool divides_itself(const struct tlc_plan *plan, size_t index)
+{
+    size_t at = index;
+    for (size_t steps = 0; index && steps < plan->arm_count; steps++) {
+        at = tlc_plan_against(plan, at);
+        if (at == index)
+            return true;
+    }
+    return false;
+}
+
 static enum tlc_status check_arm(const struct tlc_plan *plan, size_t index,
                                  const struct tlc_document *document,
                                  const struct tlc_origin *origin, struct tlc_error *error)
@@ -382,6 +394,11 @@ static enum tlc_status check_arm(const struct tlc_plan *plan, size_t index,
         return fail_arm(arm, document, origin, "against",
                         "no arm is called so, or differs in that key alone; write the name of "
                         "another arm, KEY=VALUE, or baseline",
+                        error);
+    if (divides_itself(plan, index))
+        return fail_arm(arm, document, origin, "against",
+                        "the arms that it is divided by lead back to it; divide one of them by "
+                        "another arm, or by baseline",
                         error);
     if (arm->attribute && plan->schedule.duet)
         return fail_arm(arm, document, origin, "attribute",

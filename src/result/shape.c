@@ -181,5 +181,11 @@ enum tlc_status tlc_shape_check(const json_t *document, const char *path, struct
                         schema, TLC_RESULT_SCHEMA);
     if (strcmp(json_string_value(json_object_get(document, "command")), "run"))
         return TLC_OK;
-    return check_members(document, run, &place, error);
+    status = check_members(document, run, &place, error);
+    if (status == TLC_OK && !json_array_size(json_object_get(document, "arms")))
+        return tlc_fail(error, TLC_USAGE,
+                        "read result: %s: arms: none; a result of 'tlscost run' has its baseline "
+                        "at least",
+                        path);
+    return status;
 }

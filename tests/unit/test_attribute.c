@@ -35,9 +35,8 @@ static void keep(void *user, const struct tlc_chain *chain)
     kept->chains++;
     kept->chain.count = chain->count;
     for (size_t i = 0; i < chain->count && i < 8; i++)
-        kept->chain.frames[i] =
-            (struct tlc_frame){copy(kept, &used, chain->frames[i].symbol),
-                               copy(kept, &used, chain->frames[i].file)};
+        kept->chain.frames[i] = (struct tlc_frame){copy(kept, &used, chain->frames[i].symbol),
+                                                   copy(kept, &used, chain->frames[i].file)};
 }
 
 static struct tlc_perf_script_counts parse(const char *text, size_t piece, struct kept *kept)
@@ -56,8 +55,8 @@ static void chains_are_read_whatever_the_pieces(void **state)
 {
     (void)state;
 #define FIRST                                                                                      \
-    "16182   760.934722: \n\t           d54e7 leaf (/usr/lib/libc.so.6)\n"                           \
-    "\t        aa crypto/tls.(*Conn).Handshake (/srv/a server)\n"                                   \
+    "16182   760.934722: \n\t           d54e7 leaf (/usr/lib/libc.so.6)\n"                         \
+    "\t        aa crypto/tls.(*Conn).Handshake (/srv/a server)\n"                                  \
     "\t        bb [unknown] ([unknown])\n"
     static const char text[] =
         FIRST "\n    7/8     1.0: \n\tffffffff82083d67 tcp_ack ([kernel.kallsyms])\n";
@@ -150,13 +149,12 @@ static void patterns_fit_names(void **state)
 
 static struct tlc_components *small_tables(void)
 {
-    static const char one[] =
-        "name: one\nallocation: [malloc]\ncomponents:\n"
-        "  - part: key schedule\n    anchors: [expand]\n    helpers: [mac]\n"
-        "  - part: transcript\n    helpers: [update]\n"
-        "  - part: state machine\n    around: [machine]\n"
-        "  - part: server loop\n    around: [loop]\n"
-        "cut:\n  - leaves: [block]\n    like: [block, final]\n";
+    static const char one[] = "name: one\nallocation: [malloc]\ncomponents:\n"
+                              "  - part: key schedule\n    anchors: [expand]\n    helpers: [mac]\n"
+                              "  - part: transcript\n    helpers: [update]\n"
+                              "  - part: state machine\n    around: [machine]\n"
+                              "  - part: server loop\n    around: [loop]\n"
+                              "cut:\n  - leaves: [block]\n    like: [block, final]\n";
     static const char two[] = "name: two\nfiles: [\"[*\"]\ncomponents:\n"
                               "  - part: system calls, TCP\n    anchors: [do_syscall_64]\n"
                               "  - part: softirq, interrupts\n    anchors: [handle_softirqs]\n";
@@ -268,8 +266,8 @@ static void cut_chains_are_shared_out_as_whole_ones_were(void **state)
     assert_true(samples_of(told, "key schedule") == 3 + 6);
     assert_true(samples_of(told, "transcript") == 1 + 2);
     assert_true(samples_of(told, "unknown") == 1);
-    assert_int_equal(
-        json_integer_value(json_object_get(json_object_get(told, "unknown"), "other")), 1);
+    assert_int_equal(json_integer_value(json_object_get(json_object_get(told, "unknown"), "other")),
+                     1);
     json_decref(told);
     tlc_tally_free(tally);
     tlc_components_free(components);
@@ -284,9 +282,17 @@ static void wrong_tables_are_refused_by_name(void **state)
         {"name: a\ncomponents:\n  - part: nothing such\n", "'nothing such': there is no such"},
         {"name: a\nnameless: what\n", "'what': there is no such"},
         {"name: a\nanchor: [b]\n", "docs/attribute.md"},
+        {"name: a\ncomponents:\n  - part: signature\n    anchors: []\n",
+         "'signature': nothing belongs to it"},
+        {"name: a\ncut:\n  - leaves: [b]\n", "cut 1: write both"},
+        {"name: held\n", "another table is called 'held'"},
+        {"name: [a\nb: {\n", "a.yaml:"},
         {"", "docs/attribute.md"},
     };
     struct tlc_components *components = tlc_components_new();
+    struct tlc_error held;
+    assert_int_equal(tlc_components_add(components, "name: held\n", 11, "held.yaml", &held),
+                     TLC_OK);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         struct tlc_error error;
         assert_int_equal(
@@ -294,6 +300,7 @@ static void wrong_tables_are_refused_by_name(void **state)
             TLC_USAGE);
         assert_non_null(strstr(error.text, "a.yaml"));
         assert_non_null(strstr(error.text, all[i].why));
+        assert_null(strstr(error.text, "Backtrace"));
     }
     struct tlc_error error;
     struct tlc_components *none;

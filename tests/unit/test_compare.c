@@ -227,6 +227,10 @@ static void what_cannot_be_compared_is_an_error(void **state)
     size_t index;
     json_t *arm;
     json_array_foreach(json_object_get(new, "arms"), index, arm)
+        json_object_set_new(arm, "accepted", json_false());
+    assert_int_equal(tlc_compare_results(base, new, &plain, &comparison, &error), TLC_REFUSED);
+    assert_non_null(strstr(error.text, "no arm was accepted by the checks in both"));
+    json_array_foreach(json_object_get(new, "arms"), index, arm)
         json_object_set_new(arm, "name", json_sprintf("other-%zu", index));
     assert_int_equal(tlc_compare_results(base, new, &plain, &comparison, &error), TLC_USAGE);
     assert_non_null(strstr(error.text, "no arm of the same name"));

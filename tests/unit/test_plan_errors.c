@@ -96,6 +96,8 @@ static void wrong_values(void **state)
         {"name: x\nquestion: ''\n", 2, "one question"},
         {HEAD "workload: netwrk\n", 3, "did you mean 'network'"},
         {HEAD "include:\n  - name: a\n    against: b\n", 5, "no arm is called so"},
+        {HEAD "include:\n  - {name: a, against: b}\n  - {name: b, against: a}\n", 4,
+         "lead back to it"},
         {HEAD "include:\n  - name: a\n    against: workers=2\n", 5, "differs in that key alone"},
         {HEAD "include:\n  - name: a\n    workload: primitive\n", 4, "runs one operation"},
         {HEAD "include:\n  - name: a\n    operation: x25519-keygen\n", 5,

@@ -123,6 +123,10 @@ static void reading_names_the_line_or_the_member(void **state)
                     "[{\"name\":\"a\",\"lever\":null,\"role\":\"arm\",\"accepted\":true,"
                     "\"refused\":[],\"cost_us\":{\"estimate\":1,\"low\":\"x\"}}]}",
                "arms[0].cost_us.low: not a number or null");
+    read_fails(HEAD ",\"plan\":{},\"setup\":{\"interrupted\":false},\"stacks\":[],\"arms\":[],"
+                    "\"checks\":[],\"refused_samples\":0,"
+                    "\"campaign\":{\"accepted\":true,\"reasons\":[]}}",
+               "arms: none");
 }
 
 static void every_fixture_of_a_run_is_read(void **state)
