@@ -159,4 +159,5 @@ const struct tlc_stack tlc_stack = {
     .tickets_received = openssl_tickets_received,
     .session_export = openssl_session_export,
     .ticket_keys_replace = openssl_ticket_keys_replace,
+    .operations = &openssl_operations,
 };

@@ -55,12 +55,19 @@ int openssl_admit(struct tlc_stack_connection *connection)
     return 1;
 }
 
+bool openssl_load_provider(const char *provider, struct ossl_lib_ctx_st **library,
+                           struct ossl_provider_st **loaded, struct tlc_stack_error *error)
+{
+    (void)provider;
+    (void)library;
+    (void)loaded;
+    return tlc_neutral_refuse(error, "provider: AWS-LC has none; OpenSSL has");
+}
+
 bool openssl_provider_load(struct tlc_stack_context *context, const char *provider,
                            struct tlc_stack_error *error)
 {
-    (void)context;
-    (void)provider;
-    return tlc_neutral_refuse(error, "provider: AWS-LC has none; OpenSSL has");
+    return openssl_load_provider(provider, &context->library, &context->provider, error);
 }
 
 void openssl_provider_unload(struct tlc_stack_context *context)

@@ -1,8 +1,6 @@
 // The table of raw operations: which there are, how one is made, run and freed.
 #include <openssl/crypto.h>
-#include <openssl/err.h>
 #include <openssl/evp.h>
-#include <openssl/provider.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,25 +77,6 @@ static const struct openssl_operation_row rows[] = {
 
 enum { ROWS = sizeof rows / sizeof *rows };
 
-static bool is_there(const struct openssl_operation_row *row, OSSL_LIB_CTX *library)
-{
-    EVP_CIPHER *cipher = NULL;
-    EVP_MD *digest = NULL;
-    EVP_KEYMGMT *keys = NULL;
-    if (row->kind->needs == NEEDS_CIPHER)
-        cipher = EVP_CIPHER_fetch(library, row->algorithm, NULL);
-    else if (row->kind->needs == NEEDS_DIGEST)
-        digest = EVP_MD_fetch(library, row->algorithm, NULL);
-    else
-        keys = EVP_KEYMGMT_fetch(library, row->algorithm, NULL);
-    bool found = cipher || digest || keys;
-    EVP_CIPHER_free(cipher);
-    EVP_MD_free(digest);
-    EVP_KEYMGMT_free(keys);
-    ERR_clear_error();
-    return found;
-}
-
 static const char *found[ROWS];
 static size_t found_count;
 
@@ -105,7 +84,7 @@ static void find_all(void)
 {
     openssl_start();
     for (size_t i = 0; i < ROWS; i++)
-        if (is_there(&rows[i], NULL))
+        if (openssl_operation_is_there(&rows[i], NULL))
             found[found_count++] = rows[i].name;
 }
 
@@ -122,13 +101,6 @@ bool openssl_failed(struct tlc_stack_operation *operation, const char *what)
     return false;
 }
 
-void openssl_served_by(struct tlc_stack_operation *operation, const OSSL_PROVIDER *provider)
-{
-    if (provider)
-        snprintf(operation->provider, sizeof operation->provider, "%s",
-                 OSSL_PROVIDER_get0_name(provider));
-}
-
 static void operation_free(struct tlc_stack_operation *operation)
 {
     if (!operation)
@@ -136,16 +108,12 @@ static void operation_free(struct tlc_stack_operation *operation)
     EVP_PKEY_CTX_free(operation->maker);
     EVP_PKEY_free(operation->key);
     EVP_PKEY_free(operation->peer);
-    EVP_CIPHER_CTX_free(operation->cipher);
-    EVP_MD_free(operation->digest);
     X509_free(operation->leaf);
     sk_X509_pop_free(operation->intermediates, X509_free);
     X509_STORE_free(operation->trust);
     OPENSSL_free(operation->input.data);
     OPENSSL_free(operation->expected.data);
-    if (operation->loaded)
-        OSSL_PROVIDER_unload(operation->loaded);
-    OSSL_LIB_CTX_free(operation->library);
+    openssl_operation_release(operation);
     free(operation);
 }
 
@@ -162,7 +130,6 @@ static struct tlc_stack_operation *operation_new(const char *name, const char *p
 {
     struct tlc_stack_error unused;
     error = error ? error : &unused;
-    const char *version = OpenSSL_version(OPENSSL_VERSION_STRING);
     const struct openssl_operation_row *row = row_of(name);
     struct tlc_stack_operation *operation = row ? calloc(1, sizeof *operation) : NULL;
     error->text[0] = '\0';
@@ -177,14 +144,15 @@ static struct tlc_stack_operation *operation_new(const char *name, const char *p
     if (provider &&
         !openssl_load_provider(provider, &operation->library, &operation->loaded, error))
         goto fail;
-    if (!is_there(row, operation->library)) {
-        snprintf(error->text, sizeof error->text, "OpenSSL %s has no %s", version, row->algorithm);
+    if (!openssl_operation_is_there(row, operation->library)) {
+        openssl_operation_lacks(row, error);
         goto fail;
     }
     if (!row->kind->prepare(operation)) {
         openssl_explain(error, operation->failed ? operation->failed : "prepare");
         goto fail;
     }
+    openssl_note_provider(operation);
     return operation;
 fail:
     if (!error->text[0])

@@ -10,8 +10,8 @@ bool openssl_encapsulate_to(struct tlc_stack_operation *operation, EVP_PKEY *key
                             unsigned char *sealed, size_t *sealed_bytes, unsigned char *secret,
                             size_t *secret_bytes)
 {
-    EVP_PKEY_CTX *ctx = EVP_PKEY_CTX_new_from_pkey(operation->library, key, NULL);
-    bool good = ctx && EVP_PKEY_encapsulate_init(ctx, NULL) == 1 &&
+    EVP_PKEY_CTX *ctx = openssl_use_key(operation, key);
+    bool good = ctx && openssl_start_encapsulation(ctx) &&
                 EVP_PKEY_encapsulate(ctx, sealed, sealed_bytes, secret, secret_bytes) == 1;
     EVP_PKEY_CTX_free(ctx);
     return good || openssl_failed(operation, "encapsulate");
@@ -21,8 +21,8 @@ bool openssl_decapsulate_by(struct tlc_stack_operation *operation, EVP_PKEY *key
                             const unsigned char *sealed, size_t sealed_bytes, unsigned char *secret,
                             size_t *secret_bytes)
 {
-    EVP_PKEY_CTX *ctx = EVP_PKEY_CTX_new_from_pkey(operation->library, key, NULL);
-    bool good = ctx && EVP_PKEY_decapsulate_init(ctx, NULL) == 1 &&
+    EVP_PKEY_CTX *ctx = openssl_use_key(operation, key);
+    bool good = ctx && openssl_start_decapsulation(ctx) &&
                 EVP_PKEY_decapsulate(ctx, secret, secret_bytes, sealed, sealed_bytes) == 1;
     EVP_PKEY_CTX_free(ctx);
     return good || openssl_failed(operation, "decapsulate");
@@ -35,10 +35,7 @@ static bool kem_prepare(struct tlc_stack_operation *operation)
     if (!operation->key || !openssl_public_bytes(operation->key, &operation->input))
         return openssl_failed(operation, "key generation");
     operation->peer = openssl_import(operation, &operation->input);
-    if (!operation->peer)
-        return openssl_failed(operation, "parse of the encapsulation key");
-    openssl_served_by(operation, EVP_PKEY_get0_provider(operation->key));
-    return true;
+    return operation->peer || openssl_failed(operation, "parse of the encapsulation key");
 }
 
 static bool same_bytes(struct tlc_stack_operation *operation, EVP_PKEY *key)

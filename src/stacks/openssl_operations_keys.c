@@ -12,54 +12,20 @@ static bool is_kem(const struct tlc_stack_operation *operation)
            strstr(operation->row->algorithm, "MLKEM");
 }
 
-// As ssl_generate_pkey_group of libssl: the group is set for every algorithm.
-static EVP_PKEY_CTX *new_maker(struct tlc_stack_operation *operation)
-{
-    EVP_PKEY_CTX *maker =
-        EVP_PKEY_CTX_new_from_name(operation->library, operation->row->algorithm, NULL);
-    if (maker && EVP_PKEY_keygen_init(maker) == 1 &&
-        EVP_PKEY_CTX_set_group_name(maker, operation->row->detail) == 1)
-        return maker;
-    EVP_PKEY_CTX_free(maker);
-    return NULL;
-}
-
 EVP_PKEY *openssl_make_key(struct tlc_stack_operation *operation)
 {
     EVP_PKEY *key = NULL;
-    EVP_PKEY_CTX *maker = new_maker(operation);
+    EVP_PKEY_CTX *maker = openssl_new_maker(operation->row, operation->library);
     if (maker && EVP_PKEY_keygen(maker, &key) != 1)
         key = NULL;
     EVP_PKEY_CTX_free(maker);
     return key;
 }
 
-bool openssl_public_bytes(EVP_PKEY *key, struct openssl_bytes *bytes)
-{
-    bytes->count = EVP_PKEY_get1_encoded_public_key(key, &bytes->data);
-    return bytes->count > 0;
-}
-
-EVP_PKEY *openssl_import(struct tlc_stack_operation *operation, const struct openssl_bytes *bytes)
-{
-    EVP_PKEY *key = NULL;
-    EVP_PKEY_CTX *ctx =
-        EVP_PKEY_CTX_new_from_name(operation->library, operation->row->algorithm, NULL);
-    bool good = ctx && EVP_PKEY_paramgen_init(ctx) == 1 &&
-                EVP_PKEY_CTX_set_group_name(ctx, operation->row->detail) == 1 &&
-                EVP_PKEY_paramgen(ctx, &key) == 1 &&
-                EVP_PKEY_set1_encoded_public_key(key, bytes->data, bytes->count) == 1;
-    EVP_PKEY_CTX_free(ctx);
-    if (good)
-        return key;
-    EVP_PKEY_free(key);
-    return NULL;
-}
-
 bool openssl_agree(struct tlc_stack_operation *operation, EVP_PKEY *own, EVP_PKEY *peer,
                    unsigned char *secret, size_t *count)
 {
-    EVP_PKEY_CTX *ctx = EVP_PKEY_CTX_new_from_pkey(operation->library, own, NULL);
+    EVP_PKEY_CTX *ctx = openssl_use_key(operation, own);
     bool good = ctx && EVP_PKEY_derive_init(ctx) == 1 && EVP_PKEY_derive_set_peer(ctx, peer) == 1 &&
                 EVP_PKEY_derive(ctx, secret, count) == 1;
     EVP_PKEY_CTX_free(ctx);
@@ -84,11 +50,8 @@ static bool both_agree(struct tlc_stack_operation *operation, EVP_PKEY *one, EVP
 static bool keygen_prepare(struct tlc_stack_operation *operation)
 {
     operation->key = openssl_make_key(operation);
-    operation->maker = new_maker(operation);
-    if (!operation->key || !operation->maker)
-        return openssl_failed(operation, "key generation");
-    openssl_served_by(operation, EVP_PKEY_get0_provider(operation->key));
-    return true;
+    operation->maker = openssl_new_maker(operation->row, operation->library);
+    return (operation->key && operation->maker) || openssl_failed(operation, "key generation");
 }
 
 // The key stays in `peer` until the next one, its public bytes in `input`.
@@ -150,15 +113,6 @@ const struct openssl_operation_kind openssl_key_share = {NEEDS_KEY, keygen_prepa
 
 // ---- agreement
 
-static void exchange_served_by(struct tlc_stack_operation *operation)
-{
-    const char *name = strcmp(operation->row->algorithm, "EC") ? operation->row->algorithm : "ECDH";
-    EVP_KEYEXCH *exchange = EVP_KEYEXCH_fetch(operation->library, name, NULL);
-    if (exchange)
-        openssl_served_by(operation, EVP_KEYEXCH_get0_provider(exchange));
-    EVP_KEYEXCH_free(exchange);
-}
-
 static bool derive_prepare(struct tlc_stack_operation *operation)
 {
     size_t count = SECRET;
@@ -171,7 +125,6 @@ static bool derive_prepare(struct tlc_stack_operation *operation)
                        &count))
         return openssl_failed(operation, "derive");
     operation->expected.count = count;
-    exchange_served_by(operation);
     return true;
 }
 
@@ -190,17 +143,15 @@ static bool derive_once(struct tlc_stack_operation *operation)
     return true;
 }
 
-const struct openssl_operation_kind openssl_derive = {NEEDS_KEY, derive_prepare, derive_once, NULL};
+const struct openssl_operation_kind openssl_derive = {NEEDS_EXCHANGE, derive_prepare, derive_once,
+                                                      NULL};
 
 // ---- the round trip of study R: server key reused, fresh client key, both sides derive, compare
 
 static bool round_trip_prepare(struct tlc_stack_operation *operation)
 {
     operation->key = openssl_make_key(operation);
-    if (!operation->key)
-        return openssl_failed(operation, "key generation");
-    exchange_served_by(operation);
-    return true;
+    return operation->key || openssl_failed(operation, "key generation");
 }
 
 static bool round_trip_once(struct tlc_stack_operation *operation)
@@ -211,5 +162,5 @@ static bool round_trip_once(struct tlc_stack_operation *operation)
     return good;
 }
 
-const struct openssl_operation_kind openssl_ecdh_round_trip = {NEEDS_KEY, round_trip_prepare,
+const struct openssl_operation_kind openssl_ecdh_round_trip = {NEEDS_EXCHANGE, round_trip_prepare,
                                                                round_trip_once, NULL};

@@ -3,7 +3,6 @@
 #include <openssl/rsa.h>
 #include <openssl/x509v3.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "stacks/openssl_operations.h"
@@ -11,30 +10,9 @@
 // What a TLS 1.3 server signs (RFC 8446, 4.4.3): 64 spaces, a text, a zero and the transcript hash.
 enum { CONTENT_PREFIX = 64 + 34, CONTENT_MOST = CONTENT_PREFIX + 48 };
 
-static const char *digest_of(const struct tlc_stack_operation *operation)
-{
-    return operation->row->size == 32 ? "SHA256" : operation->row->size == 48 ? "SHA384" : NULL;
-}
-
 static bool is_rsa(const struct tlc_stack_operation *operation)
 {
     return !strcmp(operation->row->algorithm, "RSA");
-}
-
-static EVP_PKEY *make_signer(struct tlc_stack_operation *operation)
-{
-    EVP_PKEY *key = NULL;
-    const struct openssl_operation_row *row = operation->row;
-    EVP_PKEY_CTX *ctx = EVP_PKEY_CTX_new_from_name(operation->library, row->algorithm, NULL);
-    bool good = ctx && EVP_PKEY_keygen_init(ctx) == 1;
-    if (good && is_rsa(operation))
-        good = EVP_PKEY_CTX_set_rsa_keygen_bits(ctx, (int)strtol(row->detail, NULL, 10)) == 1;
-    else if (good && row->detail)
-        good = EVP_PKEY_CTX_set_group_name(ctx, row->detail) == 1;
-    if (!good || EVP_PKEY_keygen(ctx, &key) != 1)
-        key = NULL;
-    EVP_PKEY_CTX_free(ctx);
-    return key;
 }
 
 static bool set_padding(struct tlc_stack_operation *operation, EVP_PKEY_CTX *of_key)
@@ -49,9 +27,7 @@ static bool sign_once(struct tlc_stack_operation *operation)
     EVP_PKEY_CTX *of_key = NULL;
     EVP_MD_CTX *ctx = EVP_MD_CTX_new();
     operation->output_bytes = sizeof operation->output;
-    bool good = ctx &&
-                EVP_DigestSignInit_ex(ctx, &of_key, digest_of(operation), operation->library, NULL,
-                                      operation->key, NULL) == 1 &&
+    bool good = ctx && openssl_start_signature(operation, ctx, &of_key, false) &&
                 set_padding(operation, of_key) &&
                 EVP_DigestSign(ctx, operation->output, &operation->output_bytes,
                                operation->input.data, operation->input.count) == 1;
@@ -63,9 +39,7 @@ static bool verify_once(struct tlc_stack_operation *operation)
 {
     EVP_PKEY_CTX *of_key = NULL;
     EVP_MD_CTX *ctx = EVP_MD_CTX_new();
-    bool good = ctx &&
-                EVP_DigestVerifyInit_ex(ctx, &of_key, digest_of(operation), operation->library,
-                                        NULL, operation->key, NULL) == 1 &&
+    bool good = ctx && openssl_start_signature(operation, ctx, &of_key, true) &&
                 set_padding(operation, of_key) &&
                 EVP_DigestVerify(ctx, operation->output, operation->output_bytes,
                                  operation->input.data, operation->input.count) == 1;
@@ -78,13 +52,12 @@ static bool sign_prepare(struct tlc_stack_operation *operation)
     size_t hash = operation->row->size ? operation->row->size : 32;
     unsigned char *content = OPENSSL_zalloc(CONTENT_MOST);
     operation->input = (struct openssl_bytes){content, CONTENT_PREFIX + hash};
-    operation->key = make_signer(operation);
+    operation->key = openssl_make_key(operation);
     if (!content || !operation->key)
         return openssl_failed(operation, "key generation");
     memset(content, ' ', 64);
     memcpy(content + 64, "TLS 1.3, server CertificateVerify", 34); // with its zero
     memset(content + CONTENT_PREFIX, 0x5a, hash);
-    openssl_served_by(operation, EVP_PKEY_get0_provider(operation->key));
     return true;
 }
 
@@ -149,13 +122,13 @@ static bool make_chain(struct tlc_stack_operation *operation, unsigned depth)
 {
     operation->trust = X509_STORE_new();
     operation->intermediates = sk_X509_new_null();
-    EVP_PKEY *signer = make_signer(operation);
+    EVP_PKEY *signer = openssl_make_key(operation);
     X509 *root = signer ? issue(signer, depth, depth, signer) : NULL;
     bool good = operation->trust && operation->intermediates && root &&
                 X509_STORE_add_cert(operation->trust, root) == 1;
     X509_free(root);
     for (unsigned level = depth; good && level-- > 0;) {
-        EVP_PKEY *key = make_signer(operation);
+        EVP_PKEY *key = openssl_make_key(operation);
         X509 *made = key ? issue(key, level, level + 1, signer) : NULL;
         EVP_PKEY_free(signer);
         signer = key;
@@ -168,8 +141,6 @@ static bool make_chain(struct tlc_stack_operation *operation, unsigned depth)
         }
     }
     operation->key = signer;
-    if (signer)
-        openssl_served_by(operation, EVP_PKEY_get0_provider(signer));
     return good || openssl_failed(operation, "certificates");
 }
 
@@ -185,7 +156,7 @@ static bool certificate_prepare(struct tlc_stack_operation *operation)
 static bool certificate_once(struct tlc_stack_operation *operation)
 {
     const unsigned char *at = operation->input.data;
-    X509 *parsed = X509_new_ex(operation->library, NULL);
+    X509 *parsed = openssl_new_certificate(operation);
     bool good =
         parsed && d2i_X509(&parsed, &at, (long)operation->input.count) && X509_get0_pubkey(parsed);
     X509_free(operation->leaf);
@@ -199,7 +170,7 @@ static bool certificate_check(struct tlc_stack_operation *operation)
     int count = operation->leaf ? i2d_X509(operation->leaf, &der) : 0;
     bool good = count > 0 && (size_t)count == operation->input.count &&
                 !memcmp(der, operation->input.data, operation->input.count) &&
-                EVP_PKEY_eq(X509_get0_pubkey(operation->leaf), operation->key) == 1;
+                X509_check_private_key(operation->leaf, operation->key) == 1;
     OPENSSL_free(der);
     return good || openssl_failed(operation, "the parsed certificate is another");
 }
@@ -211,7 +182,7 @@ static bool chain_prepare(struct tlc_stack_operation *operation)
 
 static bool chain_once(struct tlc_stack_operation *operation)
 {
-    X509_STORE_CTX *ctx = X509_STORE_CTX_new_ex(operation->library, NULL);
+    X509_STORE_CTX *ctx = openssl_new_verification(operation);
     bool good = ctx &&
                 X509_STORE_CTX_init(ctx, operation->trust, operation->leaf,
                                     operation->intermediates) == 1 &&

@@ -1,8 +1,8 @@
 // Shared by the files of the OpenSSL plug-in. One source serves OpenSSL 3.0 to 4.0: what a version
 // lacks is asked from the library or guarded by the macro that brings it. Most of the files serve
 // AWS-LC too, whose interface is that of older OpenSSL; what the two do differently stands in
-// openssl_library.c, openssl_provider.c and openssl_ticket_keys.c for the one, in awslc*.c for the
-// other.
+// openssl_library.c, openssl_provider.c, openssl_ticket_keys.c and openssl_operations_library.c for
+// the one, in awslc*.c for the other.
 #ifndef TLC_STACKS_OPENSSL_PLUGIN_H
 #define TLC_STACKS_OPENSSL_PLUGIN_H
 
