@@ -70,7 +70,7 @@ void openssl_operation_lacks(const struct openssl_operation_row *row, struct tlc
     bool hybrid = strstr(row->algorithm, "MLKEM") != NULL;
     snprintf(error->text, sizeof error->text, "AWS-LC %s has no %s%s", AWSLC_VERSION_NUMBER_STRING,
              row->algorithm,
-             hybrid ? " as one key: its libssl joins the two parts; each is an operation" : "");
+             hybrid ? " as one key: its libssl joins two, which are operations of their own" : "");
 }
 
 void openssl_note_provider(struct tlc_stack_operation *operation)

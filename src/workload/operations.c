@@ -34,10 +34,13 @@ enum tlc_status tlc_library_has(const struct tlc_library *library, const char *o
     for (size_t i = 0; (name = library->operations->name_at(i)); i++)
         if (!strcmp(name, operation))
             return TLC_OK;
+    // Why: the library lacks it, or nothing is called so.
+    struct tlc_stack_error why = {"it does not list it"};
+    library->operations->operation_free(library->operations->operation_new(operation, NULL, &why));
     return tlc_fail(error, TLC_ENVIRONMENT,
-                    "stack %s: %s has no operation '%.64s'; 'tlscost speed --stack %s --list' "
+                    "stack %s: %s has no operation '%.64s' (%s); 'tlscost speed --stack %s --list' "
                     "names those it has",
-                    library->id, library->version, operation, library->id);
+                    library->id, library->version, operation, why.text, library->id);
 }
 
 struct tlc_stack_operation *tlc_library_operation(const struct tlc_library *library,
