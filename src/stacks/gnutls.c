@@ -4,6 +4,7 @@
 
 #include "base/names.h"
 #include "stacks/gnutls_plugin.h"
+#include "stacks/plain_operations.h"
 
 void gtls_explain(struct tlc_stack_error *error, const char *what, int code)
 {
@@ -104,4 +105,5 @@ const struct tlc_stack tlc_stack = {
     .tickets_received = gtls_tickets_received,
     .session_export = gtls_session_export,
     .ticket_keys_replace = gtls_ticket_keys_replace,
+    .operations = &tlc_plain_operations,
 };

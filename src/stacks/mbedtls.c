@@ -9,6 +9,7 @@
 
 #include "base/names.h"
 #include "stacks/mbedtls_plugin.h"
+#include "stacks/plain_operations.h"
 
 static psa_status_t started;
 
@@ -171,4 +172,5 @@ const struct tlc_stack tlc_stack = {
     .tickets_received = mbedtls_tickets_received,
     .session_export = mbedtls_session_export,
     .ticket_keys_replace = mbedtls_ticket_keys_replace,
+    .operations = &tlc_plain_operations,
 };

@@ -1,5 +1,6 @@
 // The plug-in's table, start-up, errors, lists of names, and what the library supports.
 #include "base/names.h"
+#include "stacks/plain_operations.h"
 #include "stacks/wolfssl_plugin.h"
 
 #include <stdio.h>
@@ -236,4 +237,5 @@ const struct tlc_stack tlc_stack = {
     .tickets_received = wolfssl_tickets_received,
     .session_export = wolfssl_session_export,
     .ticket_keys_replace = wolfssl_ticket_keys_replace,
+    .operations = &tlc_plain_operations,
 };

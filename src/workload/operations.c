@@ -22,9 +22,11 @@ enum tlc_status tlc_library_find(const char *stack, struct tlc_library *library,
         return status;
     *library = (struct tlc_library){plugin->id, plugin->stack->version(), plugin->stack->build(),
                                     plugin->stack->operations};
-    return library->operations ? TLC_OK
-                               : tlc_fail(error, TLC_ENVIRONMENT,
-                                          "stack %s: it offers no raw operations", plugin->id);
+    return library->operations
+               ? TLC_OK
+               : tlc_fail(error, TLC_ENVIRONMENT,
+                          "stack %s: it offers no raw operations; the plug-ins of tlscost do",
+                          plugin->id);
 }
 
 enum tlc_status tlc_library_has(const struct tlc_library *library, const char *operation,

@@ -1,0 +1,76 @@
+// Private to the room.
+// What plug-ins of libraries without providers share of their raw operations (docs/speed.md): the
+// contract's functions over a table of rows, inputs, and known answers.
+#ifndef TLC_STACKS_PLAIN_OPERATIONS_H
+#define TLC_STACKS_PLAIN_OPERATIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tlscost/stack.h"
+
+enum { TLC_PLAIN_BYTES = 16384, TLC_PLAIN_SECRET = 64 };
+
+struct tlc_plain_kind {
+    bool (*prepare)(struct tlc_stack_operation *operation);
+    bool (*once)(struct tlc_stack_operation *operation);
+    bool (*check)(struct tlc_stack_operation *operation); // NULL: all is compared inside
+    void (*free)(struct tlc_stack_operation *operation);  // NULL: nothing; also what was never made
+};
+
+struct tlc_plain_row {
+    const char *name;
+    const struct tlc_plain_kind *kind;
+    int parameter; // curve, type or algorithm in the library's numbers; bytes of a record's key
+    size_t size;   // of the curve's field, of a digest, of a record
+};
+
+// A plug-in's struct tlc_stack_operation begins with it.
+struct tlc_plain_operation {
+    const struct tlc_plain_row *row;
+    const char *failed; // what could not be done
+    int code;           // the library's; 0: it did not say
+    uint32_t input_bytes, output_bytes;
+    uint8_t expected[TLC_PLAIN_SECRET];
+    uint8_t input[TLC_PLAIN_BYTES], output[TLC_PLAIN_BYTES];
+};
+
+// Each plug-in defines one.
+struct tlc_plain_library {
+    const char *name; // "wolfSSL"
+    const struct tlc_plain_row *rows;
+    size_t row_count, bytes;                              // of its struct tlc_stack_operation
+    bool (*open)(struct tlc_stack_operation *operation);  // a random generator; may be NULL
+    void (*close)(struct tlc_stack_operation *operation); // NULL with `open`
+    const char *(*words)(int code);                       // the library's own
+};
+extern const struct tlc_plain_library tlc_plain_library;
+extern const struct tlc_stack_operations tlc_plain_operations;
+
+// Each returns whether all is well, and notes what was not. A code that is not 0 is a failure.
+bool tlc_plain_works(struct tlc_stack_operation *operation, const char *what, int code);
+bool tlc_plain_is_right(struct tlc_stack_operation *operation, const char *what, bool right);
+
+// What a server signs (RFC 8446, 4.4.3), over a hash of so many bytes, into `input`.
+void tlc_plain_put_content(struct tlc_stack_operation *operation, size_t hash);
+
+// The key schedule's inputs, of as many bytes as the digest has (RFC 8446, 7.1).
+extern const uint8_t tlc_plain_secret[TLC_PLAIN_SECRET], tlc_plain_transcript[TLC_PLAIN_SECRET];
+extern const char tlc_plain_derived[], tlc_plain_traffic[];
+// HkdfLabel of a key of `hash` bytes; returns its length, at most 128.
+size_t tlc_plain_label(const char *label, const uint8_t *context, size_t hash, uint8_t *out);
+// `output` against what HKDF by another implementation gave.
+bool tlc_plain_check_expand(struct tlc_stack_operation *operation);
+bool tlc_plain_check_extract(struct tlc_stack_operation *operation);
+
+// A record (RFC 8446, 5.2): `output` has the tag behind as many bytes as `input`.
+enum { TLC_PLAIN_NONCE = 12, TLC_PLAIN_HEADER = 5, TLC_PLAIN_TAG = 16 };
+extern const uint8_t tlc_plain_key[32], tlc_plain_nonce[TLC_PLAIN_NONCE],
+    tlc_plain_header[TLC_PLAIN_HEADER];
+void tlc_plain_put_record(struct tlc_stack_operation *operation);
+// The tag against another implementation's, of AES-GCM by the row's key and of ChaCha20-Poly1305.
+bool tlc_plain_check_gcm(struct tlc_stack_operation *operation);
+bool tlc_plain_check_chacha(struct tlc_stack_operation *operation);
+
+#endif

@@ -1,0 +1,74 @@
+// The table of wolfCrypt's raw operations.
+#include "stacks/wolfssl_operations.h"
+
+#define MLKEM(name, type)                                                                          \
+    {name "-keygen", &wolfssl_mlkem_keygen, type, 0},                                              \
+        {name "-parse", &wolfssl_mlkem_parsed, type, 0},                                           \
+        {name "-encapsulate", &wolfssl_mlkem_encapsulate, type, 0},                                \
+        {name "-decapsulate", &wolfssl_mlkem_decapsulate, type, 0},                                \
+    {                                                                                              \
+        name "-round-trip", &wolfssl_mlkem_round_trip, type, 0                                     \
+    }
+#define ECC(name, curve, bytes)                                                                    \
+    {"ecdh-" name "-key-share", &wolfssl_ecc_share, curve, bytes},                                 \
+        {"ecdh-" name "-derive", &wolfssl_ecc_derive, curve, bytes},                               \
+        {"ecdsa-" name "-sign", &wolfssl_ecdsa_sign, curve, bytes},                                \
+    {                                                                                              \
+        "ecdsa-" name "-verify", &wolfssl_ecdsa_verify, curve, bytes                               \
+    }
+#define HASHED(name, digest, bytes)                                                                \
+    {"hkdf-extract-" name, &wolfssl_hkdf_extract, digest, bytes},                                  \
+    {                                                                                              \
+        "hkdf-expand-label-" name, &wolfssl_hkdf_expand_label, digest, bytes                       \
+    }
+#define SEAL(name, kind, key_bytes)                                                                \
+    {name "-seal-flight", kind, key_bytes, 1024},                                                  \
+    {                                                                                              \
+        name "-seal-large-flight", kind, key_bytes, 10240                                          \
+    }
+
+static const struct tlc_plain_row rows[] = {
+#ifdef HAVE_CURVE25519
+    {"x25519-key-share", &wolfssl_x25519_share, 0, 0},
+    {"x25519-derive", &wolfssl_x25519_derive, 0, 0},
+#endif
+    ECC("p256", ECC_SECP256R1, 32),
+    ECC("p384", ECC_SECP384R1, 48),
+#ifdef HAVE_ED25519
+    {"ed25519-sign", &wolfssl_ed25519_sign, 0, 0},
+    {"ed25519-verify", &wolfssl_ed25519_verify, 0, 0},
+#endif
+#ifdef WOLFSSL_HAVE_MLKEM
+    MLKEM("mlkem-512", WC_ML_KEM_512),
+    MLKEM("mlkem-768", WC_ML_KEM_768),
+    MLKEM("mlkem-1024", WC_ML_KEM_1024),
+#endif
+    HASHED("sha256", WC_SHA256, 32),
+    HASHED("sha384", WC_SHA384, 48),
+    SEAL("aes-128-gcm", &wolfssl_seal_gcm, 16),
+    SEAL("aes-256-gcm", &wolfssl_seal_gcm, 32),
+    SEAL("chacha20-poly1305", &wolfssl_seal_chacha, 32),
+};
+
+static bool open_random(struct tlc_stack_operation *operation)
+{
+    wolfssl_start();
+    operation->has_rng = tlc_plain_works(operation, "wc_InitRng", wc_InitRng(&operation->rng));
+    return operation->has_rng;
+}
+
+static void close_random(struct tlc_stack_operation *operation)
+{
+    if (operation->has_rng)
+        wc_FreeRng(&operation->rng);
+}
+
+const struct tlc_plain_library tlc_plain_library = {
+    .name = "wolfSSL",
+    .rows = rows,
+    .row_count = sizeof rows / sizeof *rows,
+    .bytes = sizeof(struct tlc_stack_operation),
+    .open = open_random,
+    .close = close_random,
+    .words = wc_GetErrorString,
+};

@@ -1,0 +1,46 @@
+// Private to the room.
+// Raw operations of wolfCrypt (docs/speed.md), shared by the files that define them.
+#ifndef TLC_STACKS_WOLFSSL_OPERATIONS_H
+#define TLC_STACKS_WOLFSSL_OPERATIONS_H
+
+#include "stacks/plain_operations.h"
+#include "stacks/wolfssl_plugin.h"
+
+#include <wolfssl/wolfcrypt/aes.h>
+#include <wolfssl/wolfcrypt/curve25519.h>
+#include <wolfssl/wolfcrypt/ecc.h>
+#include <wolfssl/wolfcrypt/ed25519.h>
+#include <wolfssl/wolfcrypt/error-crypt.h>
+#include <wolfssl/wolfcrypt/hash.h>
+#ifdef WOLFSSL_HAVE_MLKEM
+#include <wolfssl/wolfcrypt/wc_mlkem.h>
+#endif
+
+struct tlc_stack_operation {
+    struct tlc_plain_operation plain; // `parameter` of a row is in wolfCrypt's numbers
+    WC_RNG rng;
+    bool has_rng;
+#ifdef HAVE_CURVE25519
+    curve25519_key x25519, x25519_peer;
+#endif
+    ecc_key ecc, ecc_peer;
+#ifdef HAVE_ED25519
+    ed25519_key ed25519;
+#endif
+#ifdef WOLFSSL_HAVE_MLKEM
+    MlKemKey mlkem, mlkem_peer;
+#endif
+    Aes aes;
+};
+
+// wolfssl_operations_keys.c
+extern const struct tlc_plain_kind wolfssl_x25519_share, wolfssl_x25519_derive, wolfssl_ecc_share,
+    wolfssl_ecc_derive, wolfssl_ecdsa_sign, wolfssl_ecdsa_verify, wolfssl_ed25519_sign,
+    wolfssl_ed25519_verify, wolfssl_mlkem_keygen, wolfssl_mlkem_parsed, wolfssl_mlkem_encapsulate,
+    wolfssl_mlkem_decapsulate, wolfssl_mlkem_round_trip;
+
+// wolfssl_operations_symmetric.c
+extern const struct tlc_plain_kind wolfssl_hkdf_extract, wolfssl_hkdf_expand_label,
+    wolfssl_seal_gcm, wolfssl_seal_chacha;
+
+#endif

@@ -1,0 +1,355 @@
+// Keys, agreement, signatures and ML-KEM by wolfCrypt (docs/speed.md).
+#include <string.h>
+
+#include "stacks/wolfssl_operations.h"
+
+#ifdef HAVE_CURVE25519
+// ---- X25519: keys and shares are little-endian, as TLS has them (RFC 7748, 5)
+
+static bool x25519_make(struct tlc_stack_operation *operation, curve25519_key *key)
+{
+    int code = wc_curve25519_init(key);
+#ifdef WOLFSSL_CURVE25519_BLINDING
+    code = code ? code : wc_curve25519_set_rng(key, &operation->rng);
+#endif
+    code = code ? code : wc_curve25519_make_key(&operation->rng, CURVE25519_KEYSIZE, key);
+    return tlc_plain_works(operation, "wc_curve25519_make_key", code);
+}
+
+static bool x25519_agree(struct tlc_stack_operation *operation, curve25519_key *own,
+                         curve25519_key *peer, byte *secret)
+{
+    word32 count = CURVE25519_KEYSIZE;
+    return tlc_plain_works(
+        operation, "wc_curve25519_shared_secret",
+        wc_curve25519_shared_secret_ex(own, peer, secret, &count, EC25519_LITTLE_ENDIAN));
+}
+
+static bool x25519_send(struct tlc_stack_operation *operation)
+{
+    operation->plain.input_bytes = CURVE25519_KEYSIZE;
+    return tlc_plain_works(
+        operation, "wc_curve25519_export_public",
+        wc_curve25519_export_public_ex(&operation->x25519_peer, operation->plain.input,
+                                       &operation->plain.input_bytes, EC25519_LITTLE_ENDIAN));
+}
+
+// The key of the bytes that were sent, and the own key's secret with it.
+static bool x25519_take(struct tlc_stack_operation *operation, byte *secret)
+{
+    curve25519_key sent;
+    int code = wc_curve25519_init(&sent);
+    code =
+        code ? code
+             : wc_curve25519_import_public_ex(operation->plain.input, operation->plain.input_bytes,
+                                              &sent, EC25519_LITTLE_ENDIAN);
+    bool good = tlc_plain_works(operation, "wc_curve25519_import_public", code) &&
+                x25519_agree(operation, &operation->x25519, &sent, secret);
+    wc_curve25519_free(&sent);
+    return good;
+}
+
+static bool x25519_prepare(struct tlc_stack_operation *operation)
+{
+    return x25519_make(operation, &operation->x25519) &&
+           x25519_make(operation, &operation->x25519_peer) && x25519_send(operation) &&
+           x25519_agree(operation, &operation->x25519_peer, &operation->x25519,
+                        operation->plain.expected);
+}
+
+static bool x25519_share_once(struct tlc_stack_operation *operation)
+{
+    wc_curve25519_free(&operation->x25519_peer);
+    return x25519_make(operation, &operation->x25519_peer) && x25519_send(operation);
+}
+
+static bool x25519_share_check(struct tlc_stack_operation *operation)
+{
+    byte mine[CURVE25519_KEYSIZE], theirs[CURVE25519_KEYSIZE];
+    return x25519_take(operation, mine) &&
+           x25519_agree(operation, &operation->x25519_peer, &operation->x25519, theirs) &&
+           tlc_plain_is_right(operation, "the last key pair does not agree with another",
+                              !memcmp(mine, theirs, sizeof mine));
+}
+
+static bool x25519_derive_once(struct tlc_stack_operation *operation)
+{
+    return x25519_take(operation, operation->plain.output) &&
+           tlc_plain_is_right(
+               operation, "derive: a wrong secret",
+               !memcmp(operation->plain.output, operation->plain.expected, CURVE25519_KEYSIZE));
+}
+
+static void x25519_free(struct tlc_stack_operation *operation)
+{
+    wc_curve25519_free(&operation->x25519);
+    wc_curve25519_free(&operation->x25519_peer);
+}
+
+const struct tlc_plain_kind wolfssl_x25519_share = {x25519_prepare, x25519_share_once,
+                                                    x25519_share_check, x25519_free},
+                            wolfssl_x25519_derive = {x25519_prepare, x25519_derive_once, NULL,
+                                                     x25519_free};
+#endif
+
+// ---- P-256 and P-384
+
+static bool ecc_make(struct tlc_stack_operation *operation, ecc_key *key)
+{
+    int code = wc_ecc_init(key);
+    code = code ? code
+                : wc_ecc_make_key_ex(&operation->rng, (int)operation->plain.row->size, key,
+                                     operation->plain.row->parameter);
+#ifdef ECC_TIMING_RESISTANT
+    code = code ? code : wc_ecc_set_rng(key, &operation->rng);
+#endif
+    return tlc_plain_works(operation, "wc_ecc_make_key", code);
+}
+
+static bool ecc_agree(struct tlc_stack_operation *operation, ecc_key *own, ecc_key *peer,
+                      byte *secret)
+{
+    word32 count = TLC_PLAIN_SECRET;
+    return tlc_plain_works(operation, "wc_ecc_shared_secret",
+                           wc_ecc_shared_secret(own, peer, secret, &count));
+}
+
+static bool ecc_send(struct tlc_stack_operation *operation)
+{
+    operation->plain.input_bytes = TLC_PLAIN_BYTES;
+    return tlc_plain_works(operation, "wc_ecc_export_x963",
+                           wc_ecc_export_x963(&operation->ecc_peer, operation->plain.input,
+                                              &operation->plain.input_bytes));
+}
+
+static bool ecc_take(struct tlc_stack_operation *operation, byte *secret)
+{
+    ecc_key sent;
+    int code = wc_ecc_init(&sent);
+    code = code ? code
+                : wc_ecc_import_x963_ex(operation->plain.input, operation->plain.input_bytes, &sent,
+                                        operation->plain.row->parameter);
+    bool good = tlc_plain_works(operation, "wc_ecc_import_x963", code) &&
+                ecc_agree(operation, &operation->ecc, &sent, secret);
+    wc_ecc_free(&sent);
+    return good;
+}
+
+static bool ecc_prepare(struct tlc_stack_operation *operation)
+{
+    return ecc_make(operation, &operation->ecc) && ecc_make(operation, &operation->ecc_peer) &&
+           ecc_send(operation) &&
+           ecc_agree(operation, &operation->ecc_peer, &operation->ecc, operation->plain.expected);
+}
+
+static bool ecc_share_once(struct tlc_stack_operation *operation)
+{
+    wc_ecc_free(&operation->ecc_peer);
+    return ecc_make(operation, &operation->ecc_peer) && ecc_send(operation);
+}
+
+static bool ecc_share_check(struct tlc_stack_operation *operation)
+{
+    byte mine[TLC_PLAIN_SECRET], theirs[TLC_PLAIN_SECRET];
+    return ecc_take(operation, mine) &&
+           ecc_agree(operation, &operation->ecc_peer, &operation->ecc, theirs) &&
+           tlc_plain_is_right(operation, "the last key pair does not agree with another",
+                              !memcmp(mine, theirs, operation->plain.row->size));
+}
+
+static bool ecc_derive_once(struct tlc_stack_operation *operation)
+{
+    return ecc_take(operation, operation->plain.output) &&
+           tlc_plain_is_right(operation, "derive: a wrong secret",
+                              !memcmp(operation->plain.output, operation->plain.expected,
+                                      operation->plain.row->size));
+}
+
+static void ecc_free(struct tlc_stack_operation *operation)
+{
+    wc_ecc_free(&operation->ecc);
+    wc_ecc_free(&operation->ecc_peer);
+}
+
+const struct tlc_plain_kind wolfssl_ecc_share = {ecc_prepare, ecc_share_once, ecc_share_check,
+                                                 ecc_free},
+                            wolfssl_ecc_derive = {ecc_prepare, ecc_derive_once, NULL, ecc_free};
+
+// ---- signatures of CertificateVerify
+
+static bool ecdsa_hash(struct tlc_stack_operation *operation, byte *hash)
+{
+    int code = operation->plain.row->size == WC_SHA256_DIGEST_SIZE
+                   ? wc_Sha256Hash(operation->plain.input, operation->plain.input_bytes, hash)
+                   : wc_Sha384Hash(operation->plain.input, operation->plain.input_bytes, hash);
+    return tlc_plain_works(operation, "digest", code);
+}
+
+static bool ecdsa_sign_once(struct tlc_stack_operation *operation)
+{
+    byte hash[TLC_PLAIN_SECRET];
+    operation->plain.output_bytes = TLC_PLAIN_BYTES;
+    return ecdsa_hash(operation, hash) &&
+           tlc_plain_works(operation, "wc_ecc_sign_hash",
+                           wc_ecc_sign_hash(hash, (word32)operation->plain.row->size,
+                                            operation->plain.output, &operation->plain.output_bytes,
+                                            &operation->rng, &operation->ecc));
+}
+
+static bool ecdsa_verify_once(struct tlc_stack_operation *operation)
+{
+    byte hash[TLC_PLAIN_SECRET];
+    int good = 0;
+    return ecdsa_hash(operation, hash) &&
+           tlc_plain_works(
+               operation, "wc_ecc_verify_hash",
+               wc_ecc_verify_hash(operation->plain.output, operation->plain.output_bytes, hash,
+                                  (word32)operation->plain.row->size, &good, &operation->ecc)) &&
+           tlc_plain_is_right(operation, "the signature does not verify", good == 1);
+}
+
+static bool ecdsa_prepare(struct tlc_stack_operation *operation)
+{
+    tlc_plain_put_content(operation, operation->plain.row->size);
+    return ecc_make(operation, &operation->ecc) && ecdsa_sign_once(operation);
+}
+
+const struct tlc_plain_kind wolfssl_ecdsa_sign = {ecdsa_prepare, ecdsa_sign_once, ecdsa_verify_once,
+                                                  ecc_free},
+                            wolfssl_ecdsa_verify = {ecdsa_prepare, ecdsa_verify_once, NULL,
+                                                    ecc_free};
+
+#ifdef HAVE_ED25519
+static bool ed25519_sign_once(struct tlc_stack_operation *operation)
+{
+    operation->plain.output_bytes = TLC_PLAIN_BYTES;
+    return tlc_plain_works(operation, "wc_ed25519_sign_msg",
+                           wc_ed25519_sign_msg(operation->plain.input, operation->plain.input_bytes,
+                                               operation->plain.output,
+                                               &operation->plain.output_bytes,
+                                               &operation->ed25519));
+}
+
+static bool ed25519_verify_once(struct tlc_stack_operation *operation)
+{
+    int good = 0;
+    return tlc_plain_works(
+               operation, "wc_ed25519_verify_msg",
+               wc_ed25519_verify_msg(operation->plain.output, operation->plain.output_bytes,
+                                     operation->plain.input, operation->plain.input_bytes, &good,
+                                     &operation->ed25519)) &&
+           tlc_plain_is_right(operation, "the signature does not verify", good == 1);
+}
+
+static bool ed25519_prepare(struct tlc_stack_operation *operation)
+{
+    tlc_plain_put_content(operation, WC_SHA256_DIGEST_SIZE);
+    int code = wc_ed25519_init(&operation->ed25519);
+    code =
+        code ? code : wc_ed25519_make_key(&operation->rng, ED25519_KEY_SIZE, &operation->ed25519);
+    return tlc_plain_works(operation, "wc_ed25519_make_key", code) && ed25519_sign_once(operation);
+}
+
+static void ed25519_free(struct tlc_stack_operation *operation)
+{
+    wc_ed25519_free(&operation->ed25519);
+}
+
+const struct tlc_plain_kind wolfssl_ed25519_sign = {ed25519_prepare, ed25519_sign_once,
+                                                    ed25519_verify_once, ed25519_free},
+                            wolfssl_ed25519_verify = {ed25519_prepare, ed25519_verify_once, NULL,
+                                                      ed25519_free};
+#endif
+
+#ifdef WOLFSSL_HAVE_MLKEM
+// ---- ML-KEM (FIPS 203): the own key opens, `mlkem_peer` is what was parsed of its bytes
+
+static bool mlkem_make(struct tlc_stack_operation *operation)
+{
+    int code =
+        wc_MlKemKey_Init(&operation->mlkem, operation->plain.row->parameter, NULL, INVALID_DEVID);
+    code = code ? code : wc_MlKemKey_MakeKey(&operation->mlkem, &operation->rng);
+    code =
+        code ? code : wc_MlKemKey_PublicKeySize(&operation->mlkem, &operation->plain.input_bytes);
+    code = code ? code
+                : wc_MlKemKey_EncodePublicKey(&operation->mlkem, operation->plain.input,
+                                              operation->plain.input_bytes);
+    return tlc_plain_works(operation, "wc_MlKemKey_MakeKey", code);
+}
+
+static bool mlkem_parse(struct tlc_stack_operation *operation)
+{
+    int code = wc_MlKemKey_Init(&operation->mlkem_peer, operation->plain.row->parameter, NULL,
+                                INVALID_DEVID);
+    code = code ? code
+                : wc_MlKemKey_DecodePublicKey(&operation->mlkem_peer, operation->plain.input,
+                                              operation->plain.input_bytes);
+    return tlc_plain_works(operation, "wc_MlKemKey_DecodePublicKey", code);
+}
+
+static bool mlkem_encapsulate_once(struct tlc_stack_operation *operation)
+{
+    int code = wc_MlKemKey_CipherTextSize(&operation->mlkem_peer, &operation->plain.output_bytes);
+    code = code ? code
+                : wc_MlKemKey_Encapsulate(&operation->mlkem_peer, operation->plain.output,
+                                          operation->plain.expected, &operation->rng);
+    return tlc_plain_works(operation, "wc_MlKemKey_Encapsulate", code);
+}
+
+static bool mlkem_opens(struct tlc_stack_operation *operation)
+{
+    byte secret[TLC_PLAIN_SECRET];
+    return tlc_plain_works(operation, "wc_MlKemKey_Decapsulate",
+                           wc_MlKemKey_Decapsulate(&operation->mlkem, secret,
+                                                   operation->plain.output,
+                                                   operation->plain.output_bytes)) &&
+           tlc_plain_is_right(operation, "the two sides have different secrets",
+                              !memcmp(secret, operation->plain.expected, 32));
+}
+
+static bool mlkem_prepare(struct tlc_stack_operation *operation)
+{
+    return mlkem_make(operation) && mlkem_parse(operation) && mlkem_encapsulate_once(operation);
+}
+
+static bool mlkem_keygen_once(struct tlc_stack_operation *operation)
+{
+    wc_MlKemKey_Free(&operation->mlkem);
+    return mlkem_make(operation);
+}
+
+static bool mlkem_parse_once(struct tlc_stack_operation *operation)
+{
+    wc_MlKemKey_Free(&operation->mlkem_peer);
+    return mlkem_parse(operation);
+}
+
+// A key pair, and a parsed key, are right when what is sealed to the bytes is opened.
+static bool mlkem_check(struct tlc_stack_operation *operation)
+{
+    return mlkem_encapsulate_once(operation) && mlkem_opens(operation);
+}
+
+static bool mlkem_keygen_check(struct tlc_stack_operation *operation)
+{
+    return mlkem_parse_once(operation) && mlkem_check(operation);
+}
+
+static bool mlkem_round_trip_once(struct tlc_stack_operation *operation)
+{
+    return mlkem_parse_once(operation) && mlkem_check(operation);
+}
+
+static void mlkem_free(struct tlc_stack_operation *operation)
+{
+    wc_MlKemKey_Free(&operation->mlkem);
+    wc_MlKemKey_Free(&operation->mlkem_peer);
+}
+
+const struct tlc_plain_kind
+    wolfssl_mlkem_keygen = {mlkem_prepare, mlkem_keygen_once, mlkem_keygen_check, mlkem_free},
+    wolfssl_mlkem_parsed = {mlkem_prepare, mlkem_parse_once, mlkem_check, mlkem_free},
+    wolfssl_mlkem_encapsulate = {mlkem_prepare, mlkem_encapsulate_once, mlkem_opens, mlkem_free},
+    wolfssl_mlkem_decapsulate = {mlkem_prepare, mlkem_opens, NULL, mlkem_free},
+    wolfssl_mlkem_round_trip = {mlkem_prepare, mlkem_round_trip_once, NULL, mlkem_free};
+#endif
