@@ -8,10 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/cpu_mask.h"
 #include "base/directory.h"
 #include "measure/clock.h"
 #include "measure/proc.h"
+#include "workload/external_command.h"
 #include "workload/loopback.h"
 #include "workload/network_server.h"
 #include "workload/network_trace.h"
@@ -107,243 +107,6 @@ enum tlc_status tlc_external_check(const struct tlc_arm *arm, struct tlc_error *
     return status;
 }
 
-// ---- placeholders
-
-struct values {
-    const struct tlc_arm *arm;
-    const struct tlc_external *external;
-    const char *certificates, *work, *address;
-    const char *openssl_conf; // NULL: none of ours
-    pid_t pid;                // of the instance; 0: it has not been started
-    char text[2048];          // of the value made last
-};
-
-static const char *groups_of(struct values *values)
-{
-    char groups[1024], *rest = NULL;
-    size_t used = 0;
-    snprintf(groups, sizeof groups, "%s", values->arm->groups);
-    values->text[0] = '\0';
-    for (char *group = strtok_r(groups, ":", &rest); group && used < sizeof values->text;
-         group = strtok_r(NULL, ":", &rest))
-        used +=
-            (size_t)snprintf(values->text + used, sizeof values->text - used, "%s%s",
-                             used ? ":" : "", tlc_server_name_of(values->external->server, group));
-    return values->text;
-}
-
-static const char *file_of(struct values *values, const char *ending)
-{
-    snprintf(values->text, sizeof values->text, "%s/%s%s", values->certificates,
-             values->arm->certificate, ending);
-    return values->text;
-}
-
-static const char *number_of(struct values *values, long number)
-{
-    snprintf(values->text, sizeof values->text, "%ld", number);
-    return values->text;
-}
-
-// What is known before an arm's instance is started.
-static const char *of_description(const char *name, struct values *values)
-{
-    if (!strcmp(name, "prefix"))
-        return values->external->prefix;
-    if (!strcmp(name, "build"))
-        return values->external->build;
-    if (!strcmp(name, "folder"))
-        return values->external->server->folder;
-    if (!strcmp(name, "openssl_conf"))
-        return values->openssl_conf ? values->openssl_conf : "/dev/null";
-    if (!strcmp(name, "pid") && values->pid)
-        return number_of(values, values->pid);
-    if (!strcmp(name, "peers")) {
-        snprintf(values->text, sizeof values->text, "%s/..", values->external->server->folder);
-        return values->text;
-    }
-    return NULL;
-}
-
-static const char *of_instance(const char *name, struct values *values)
-{
-    if (!strcmp(name, "address"))
-        return values->address;
-    if (!strcmp(name, "host"))
-        return "127.0.0.1";
-    if (!strcmp(name, "port"))
-        return strrchr(values->address, ':') + 1;
-    if (!strcmp(name, "certificate"))
-        return file_of(values, ".pem");
-    if (!strcmp(name, "key"))
-        return file_of(values, ".key");
-    if (!strcmp(name, "work"))
-        return values->work;
-    return NULL;
-}
-
-static const char *of_arm(const char *name, struct values *values)
-{
-    const struct tlc_arm *arm = values->arm;
-    const struct tlc_server *server = values->external->server;
-    if (!strcmp(name, "groups"))
-        return groups_of(values);
-    if (!strcmp(name, "version"))
-        return tlc_server_name_of(server, arm->version);
-    if (!strcmp(name, "cipher"))
-        return arm->cipher ? tlc_server_name_of(server, arm->cipher) : "";
-    if (!strcmp(name, "alpn"))
-        return arm->alpn ? arm->alpn : "";
-    if (!strcmp(name, "accept"))
-        return arm->accept;
-    if (!strcmp(name, "workers"))
-        return number_of(values, (long)arm->workers);
-    if (!strcmp(name, "tickets"))
-        return number_of(values, arm->tickets);
-    if (!strcmp(name, "attribute"))
-        return arm->attribute ? "+" : "-";
-    if (!strcmp(name, "handshake_timeout_ms"))
-        return number_of(values, (long)(arm->handshake_timeout_us / 1000));
-    return NULL;
-}
-
-static const char *value_of(const char *name, void *user)
-{
-    struct values *values = user;
-    const char *value = of_description(name, values);
-    if (!value && values->address)
-        value = of_instance(name, values);
-    return value || !values->arm ? value : of_arm(name, values);
-}
-
-// ---- commands
-
-struct line {
-    char **words; // NULL-terminated
-    char **environment;
-};
-
-static void free_words(char **words)
-{
-    for (char **word = words; word && *word; word++)
-        free(*word);
-    free(words);
-}
-
-static void free_line(struct line *line)
-{
-    free_words(line->words);
-    free_words(line->environment);
-    *line = (struct line){0};
-}
-
-// The words with placeholders filled in; `more` is appended word by word.
-static enum tlc_status fill_words(const struct tlc_command *command, const char *more,
-                                  struct values *values, char ***words, struct tlc_error *error)
-{
-    enum { MOST_MORE = 64 };
-    char copy[512], *rest = NULL;
-    size_t count = 0;
-    *words = calloc(command->count + MOST_MORE + 1, sizeof **words);
-    if (!*words)
-        return tlc_fail(error, TLC_ENVIRONMENT, "server: out of memory");
-    for (; count < command->count; count++)
-        if (!((*words)[count] = tlc_fill_in(command->words[count], value_of, values, error)))
-            return error->status;
-    snprintf(copy, sizeof copy, "%s", more ? more : "");
-    for (char *word = strtok_r(copy, " ", &rest); word && count < command->count + MOST_MORE;
-         word = strtok_r(NULL, " ", &rest))
-        if (!((*words)[count++] = strdup(word)))
-            return tlc_fail(error, TLC_ENVIRONMENT, "server: out of memory");
-    return TLC_OK;
-}
-
-static enum tlc_status fill_environment(const struct tlc_server *server, struct values *values,
-                                        char ***pairs, struct tlc_error *error)
-{
-    *pairs = calloc(server->environment_count + 2u, sizeof **pairs);
-    if (!*pairs)
-        return tlc_fail(error, TLC_ENVIRONMENT, "server: out of memory");
-    for (unsigned i = 0; i < server->environment_count; i++) {
-        char *value = tlc_fill_in(server->environment[i].value, value_of, values, error);
-        if (!value)
-            return error->status;
-        int length = asprintf(&(*pairs)[i], "%s=%s", server->environment[i].name, value);
-        free(value);
-        if (length < 0) {
-            (*pairs)[i] = NULL;
-            return tlc_fail(error, TLC_ENVIRONMENT, "server: out of memory");
-        }
-    }
-    // A mask is for the server, not for what builds it or tells its version.
-    if (values->address && values->arm->cpu_mask &&
-        asprintf(&(*pairs)[server->environment_count], TLC_CPU_MASK_VARIABLE "=%s",
-                 values->arm->cpu_mask) < 0) {
-        (*pairs)[server->environment_count] = NULL;
-        return tlc_fail(error, TLC_ENVIRONMENT, "server: out of memory");
-    }
-    return TLC_OK;
-}
-
-static enum tlc_status make_line(const struct tlc_command *command, const char *more,
-                                 struct values *values, struct line *line, struct tlc_error *error)
-{
-    *line = (struct line){0};
-    enum tlc_status status = fill_words(command, more, values, &line->words, error);
-    if (status == TLC_OK)
-        status = fill_environment(values->external->server, values, &line->environment, error);
-    if (status != TLC_OK) {
-        free_line(line);
-        tlc_fail_prefix(error, "server: %s", values->external->server->path);
-    }
-    return status;
-}
-
-static enum tlc_status add_environment(struct line *line, const char *const *more,
-                                       struct tlc_error *error)
-{
-    size_t count = 0;
-    while (line->environment[count])
-        count++;
-    for (; more && *more; more++) {
-        char **grown = realloc(line->environment, (count + 2) * sizeof *grown);
-        if (!grown)
-            return tlc_fail(error, TLC_ENVIRONMENT, "server: out of memory");
-        line->environment = grown;
-        grown[count] = strdup(*more);
-        if (!grown[count])
-            return tlc_fail(error, TLC_ENVIRONMENT, "server: out of memory");
-        grown[++count] = NULL;
-    }
-    return TLC_OK;
-}
-
-// Runs a command to its end.
-static enum tlc_status run_line(const struct line *line, const char *log, int timeout_ms,
-                                struct tlc_error *error)
-{
-    struct tlc_process process;
-    const struct tlc_process_options options = {.arguments = (const char *const *)line->words,
-                                                .environment =
-                                                    (const char *const *)line->environment,
-                                                .log = log};
-    enum tlc_status status = tlc_process_start(&options, &process, error);
-    if (status != TLC_OK)
-        return status;
-    int how = 0;
-    int64_t deadline = now_ms() + timeout_ms;
-    while (tlc_process_alive(&process, &how) && now_ms() < deadline)
-        poll(NULL, 0, 10);
-    bool late = process.pid > 0;
-    tlc_process_stop(&process, 500);
-    if (!late && how == 0)
-        return TLC_OK;
-    char said[512];
-    tlc_log_tail(log, said, sizeof said);
-    return tlc_fail(error, TLC_ENVIRONMENT, "run: %s: %s%s%s", line->words[0],
-                    late ? "no end in time" : "it failed", *said ? ": " : "", said);
-}
-
 // ---- making ready
 
 static char *first_line(char *text)
@@ -403,15 +166,15 @@ static enum tlc_status make_build_folder(struct tlc_external *external, struct t
 static enum tlc_status build(struct tlc_external *external, const struct tlc_arm *arm,
                              const char *log, struct tlc_error *error)
 {
-    struct values values = {.arm = arm, .external = external};
+    struct tlc_external_values values = {.arm = arm, .external = external};
     enum tlc_status status = TLC_OK;
     for (unsigned i = 0; status == TLC_OK && i < external->server->build_count; i++) {
-        struct line line;
-        status = make_line(&external->server->build[i], NULL, &values, &line, error);
+        struct tlc_line line;
+        status = tlc_line_make(&external->server->build[i], NULL, &values, &line, error);
         if (status == TLC_OK) {
             remove(log);
-            status = run_line(&line, log, BUILD_MS, error);
-            free_line(&line);
+            status = tlc_line_run(&line, log, BUILD_MS, error);
+            tlc_line_free(&line);
             if (status != TLC_OK)
                 tlc_fail_prefix(error, "server %s: build", external->server->name);
         }
@@ -423,14 +186,14 @@ static enum tlc_status build(struct tlc_external *external, const struct tlc_arm
 static enum tlc_status ask_version(struct tlc_external *external, const struct tlc_arm *arm,
                                    struct tlc_error *error)
 {
-    struct values values = {.arm = arm, .external = external};
-    struct line line = {0};
+    struct tlc_external_values values = {.arm = arm, .external = external};
+    struct tlc_line line = {0};
     char *text = NULL;
     int code;
     struct tlc_error ignored;
     enum tlc_status status = TLC_OK;
     if (external->server->version.count)
-        status = make_line(&external->server->version, NULL, &values, &line, error);
+        status = tlc_line_make(&external->server->version, NULL, &values, &line, error);
     if (status != TLC_OK)
         return status;
     if (line.words && tlc_process_output((const char *const *)line.words, VERSION_MS, &text, &code,
@@ -438,7 +201,7 @@ static enum tlc_status ask_version(struct tlc_external *external, const struct t
         text = NULL;
     external->version = strdup(text ? first_line(text) : "");
     free(text);
-    free_line(&line);
+    tlc_line_free(&line);
     return external->version ? TLC_OK : tlc_fail(error, TLC_ENVIRONMENT, "server: out of memory");
 }
 
@@ -471,13 +234,13 @@ void tlc_external_close(struct tlc_external *external)
 
 // ---- one instance
 
-static enum tlc_status await(const struct tlc_external_run *run, struct values *values,
+static enum tlc_status await(const struct tlc_external_run *run, struct tlc_external_values *values,
                              struct tlc_process *process, struct tlc_error *error)
 {
     const struct tlc_server *server = run->external->server;
     int64_t deadline = now_ms() + READY_MS;
     char *file = NULL, said[512];
-    if (server->ready_file && !(file = tlc_fill_in(server->ready_file, value_of, values, error)))
+    if (server->ready_file && !(file = tlc_external_fill_in(server->ready_file, values, error)))
         return error->status;
     bool ready = false, alive = true;
     while (!ready && (alive = tlc_process_alive(process, NULL)) && now_ms() < deadline) {
@@ -506,7 +269,7 @@ static json_t *words_json(char *const *words)
     return json;
 }
 
-static enum tlc_status keep_on_loopback(const struct tlc_external_run *run, struct line *line,
+static enum tlc_status keep_on_loopback(const struct tlc_external_run *run, struct tlc_line *line,
                                         struct tlc_error *error)
 {
     char preload[2 * PATH_MAX];
@@ -516,19 +279,19 @@ static enum tlc_status keep_on_loopback(const struct tlc_external_run *run, stru
         return TLC_OK;
     enum tlc_status status = tlc_loopback_preload((const char *const *)line->environment, preload,
                                                   sizeof preload, error);
-    return status == TLC_OK ? add_environment(line, more, error) : status;
+    return status == TLC_OK ? tlc_line_add_environment(line, more, error) : status;
 }
 
 enum tlc_status tlc_external_start(const struct tlc_external_run *run, struct tlc_process *process,
                                    char *address, size_t capacity, json_t **command,
                                    struct tlc_error *error)
 {
-    struct values values = {.arm = run->arm,
-                            .external = run->external,
-                            .certificates = run->certificates,
-                            .work = run->work,
-                            .address = address};
-    struct line line;
+    struct tlc_external_values values = {.arm = run->arm,
+                                         .external = run->external,
+                                         .certificates = run->certificates,
+                                         .work = run->work,
+                                         .address = address};
+    struct tlc_line line;
     char configuration[PATH_MAX];
     *command = NULL;
     process->pid = 0;
@@ -543,11 +306,11 @@ enum tlc_status tlc_external_start(const struct tlc_external_run *run, struct tl
     if (status == TLC_OK)
         status = tlc_loopback_free(address, capacity, error);
     if (status == TLC_OK)
-        status = make_line(&run->external->server->start, run->arm->serve_options, &values, &line,
-                           error);
+        status = tlc_line_make(&run->external->server->start, run->arm->serve_options, &values,
+                               &line, error);
     if (status != TLC_OK)
         return status;
-    status = add_environment(&line, run->environment, error);
+    status = tlc_line_add_environment(&line, run->environment, error);
     if (status == TLC_OK)
         status = keep_on_loopback(run, &line, error);
     const struct tlc_process_options options = {.arguments = (const char *const *)line.words,
@@ -565,7 +328,7 @@ enum tlc_status tlc_external_start(const struct tlc_external_run *run, struct tl
                              words_json(line.environment));
     else
         tlc_process_stop(process, 500);
-    free_line(&line);
+    tlc_line_free(&line);
     return status;
 }
 
@@ -573,16 +336,16 @@ enum tlc_status tlc_external_name_functions(const struct tlc_arm *arm,
                                             const struct tlc_external *external, pid_t pid,
                                             const char *log, struct tlc_error *error)
 {
-    struct values values = {.arm = arm, .external = external, .pid = pid};
-    struct line line;
+    struct tlc_external_values values = {.arm = arm, .external = external, .pid = pid};
+    struct tlc_line line;
     if (!external->server->symbols.count)
         return TLC_OK;
-    enum tlc_status status = make_line(&external->server->symbols, NULL, &values, &line, error);
+    enum tlc_status status = tlc_line_make(&external->server->symbols, NULL, &values, &line, error);
     if (status != TLC_OK)
         return status;
     remove(log);
-    status = run_line(&line, log, SYMBOLS_MS, error);
-    free_line(&line);
+    status = tlc_line_run(&line, log, SYMBOLS_MS, error);
+    tlc_line_free(&line);
     if (status != TLC_OK)
         tlc_fail_prefix(error, "server %s: symbols", external->server->name);
     return status;

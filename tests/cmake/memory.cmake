@@ -1,4 +1,5 @@
 tlc_unit_test(memory_split workload)
+tlc_unit_test(external_command workload)
 tlc_unit_test(memory workload)
 add_dependencies(test_memory stack_openssl)
 set_tests_properties(unit/memory PROPERTIES ENVIRONMENT "TLSCOST_STACKS=${CMAKE_BINARY_DIR}/stacks")
