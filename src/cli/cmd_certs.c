@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "certs/certs.h"
+#include "cli/arguments.h"
 #include "cli/common.h"
 
 #define CERTS_SCHEMA "https://tlscost.invalid/certs/1"
@@ -50,15 +51,12 @@ static char *add_key_types(int key, const char *text, void *input)
     return asprintf(&whole, "Key types: %s\n%s", names, text) < 0 ? (char *)text : whole;
 }
 
-static void set_number(struct argp_state *state, const char *what, const char *text, uint64_t low,
-                       uint64_t high, unsigned *value)
+static unsigned take_count(struct argp_state *state, const char *option, const char *text,
+                           unsigned low, unsigned high)
 {
-    struct tlc_error error;
-    uint64_t number;
-    if (tlc_parse_number(what, text, low, high, &number, &error) != TLC_OK)
-        argp_error(state, "%s", error.text);
-    else
-        *value = (unsigned)number;
+    uint64_t number = low;
+    tlc_take_number(state, option, text, low, high, &number);
+    return (unsigned)number;
 }
 
 static void set_words(struct argp_state *state, const char *option, const char *text, char ***words)
@@ -80,11 +78,11 @@ static error_t parse(int key, char *text, struct argp_state *state)
         set_words(state, "--hosts", text, &request->hosts);
         break;
     case OPTION_INTERMEDIATES:
-        set_number(state, "--intermediates", text, 0, TLC_CERTS_MAX_INTERMEDIATES,
-                   &request->certs.intermediates);
+        request->certs.intermediates =
+            take_count(state, "--intermediates", text, 0, TLC_CERTS_MAX_INTERMEDIATES);
         break;
     case OPTION_DAYS:
-        set_number(state, "--days", text, 1, TLC_CERTS_MAX_DAYS, &request->certs.days);
+        request->certs.days = take_count(state, "--days", text, 1, TLC_CERTS_MAX_DAYS);
         break;
     case OPTION_CLIENT:
         request->certs.client = text;
