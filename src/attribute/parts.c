@@ -100,14 +100,6 @@ static bool read_arm(struct tlc_parts *parts, const json_t *arm, size_t blocks)
 
 // A machine's speed drifts from block to block, for all arms alike: every block's figures are told
 // at the speed that the first arm had on average.
-static double speed_in(const struct tlc_parts *first, double mean_us, double block)
-{
-    for (size_t i = 0; i < first->blocks; i++)
-        if (first->block[i] == block && first->cost_us[i] > 0)
-            return mean_us / first->cost_us[i];
-    return 1;
-}
-
 double tlc_parts_speed(const struct tlc_parts *first, double block)
 {
     for (size_t i = 0; i < first->blocks; i++)
@@ -118,22 +110,23 @@ double tlc_parts_speed(const struct tlc_parts *first, double block)
 
 static void scale_block(struct tlc_parts *parts, size_t at, double by)
 {
-    parts->speed[at] = by;
     double *const figures[] = {parts->cost_us, parts->sampled_us, parts->time_us,
                                parts->allocation};
+    parts->speed[at] = by;
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
         figures[i][at] *= by;
     for (size_t i = 0; i < TLC_PART_COUNT; i++)
         parts->of[i][at] *= by;
 }
 
-// The first arm last: its own costs say how.
 static void scale(struct tlc_parts *parts, size_t count)
 {
     double mean_us = count ? tlc_parts_mean(parts->cost_us, parts->blocks).estimate : 0;
-    for (size_t i = count; i-- > 0;)
+    for (size_t at = 0; count && at < parts->blocks; at++)
+        scale_block(parts, at, parts->cost_us[at] > 0 ? mean_us / parts->cost_us[at] : 1);
+    for (size_t i = 1; i < count; i++)
         for (size_t at = 0; at < parts[i].blocks; at++)
-            scale_block(&parts[i], at, speed_in(parts, mean_us, parts[i].block[at]));
+            scale_block(&parts[i], at, tlc_parts_speed(parts, parts[i].block[at]));
 }
 
 bool tlc_parts_read(const json_t *result, struct tlc_parts **parts, size_t *count)

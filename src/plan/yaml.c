@@ -9,7 +9,6 @@
 
 struct log {
     char reason[256];
-    char parser[256]; // what libyaml says of a file that is no YAML
     size_t line;
 };
 
@@ -24,11 +23,7 @@ static void TLC_PRINTF(3, 0)
     const char *line = strstr(text, "(line: ");
     if (line && !log->line)
         sscanf(line, "(line: %zu", &log->line);
-    if (strstr(text, "Backtrace"))
-        return;
-    if (line && !*log->parser)
-        snprintf(log->parser, sizeof log->parser, "%.250s", text);
-    else if (!line && !*log->reason)
+    else if (!line && !strstr(text, "Backtrace") && !*log->reason)
         snprintf(log->reason, sizeof log->reason, "%.250s",
                  strncmp(text, "Load: ", 6) ? text : text + 6);
 }

@@ -17,6 +17,19 @@ static struct tlc_figure figure_of(struct tlc_interval interval)
     return (struct tlc_figure){interval.estimate, interval.low, interval.high};
 }
 
+// A figure and its interval in words.
+struct shown {
+    char us[TLC_WORDS], range[TLC_WORDS];
+};
+
+static struct shown show(struct tlc_figure figure)
+{
+    struct shown shown;
+    tlc_words_figure(figure.estimate, shown.us);
+    tlc_words_figure_range(figure, shown.range);
+    return shown;
+}
+
 // ---- one arm's sums
 
 static void write_sums(struct tlc_telling *telling, const struct tlc_parts *parts)
@@ -52,17 +65,13 @@ static void write_sums(struct tlc_telling *telling, const struct tlc_parts *part
 static void add_same(struct tlc_telling *telling, struct tlc_table *table,
                      const struct tlc_same_work *work)
 {
-    char us[TLC_WORDS], range[TLC_WORDS], other[TLC_WORDS], other_range[TLC_WORDS];
     char difference[TLC_WORDS];
-    tlc_words_figure(work->us.estimate, us);
-    tlc_words_figure_range(figure_of(work->us), range);
-    tlc_words_figure(work->other_us.estimate, other);
-    tlc_words_figure_range(figure_of(work->other_us), other_range);
+    struct shown its = show(figure_of(work->us)), other = show(figure_of(work->other_us));
     tlc_words_figure(work->difference.estimate, difference);
     tlc_tell_row(telling, table,
-                 (const char *const[]){tlc_part_name(work->component), work->arm->name, us, range,
-                                       work->other->name, other, other_range, difference,
-                                       work->apart ? "DIFFERS" : "agrees"});
+                 (const char *const[]){tlc_part_name(work->component), work->arm->name, its.us,
+                                       its.range, work->other->name, other.us, other.range,
+                                       difference, work->apart ? "DIFFERS" : "agrees"});
 }
 
 static void alert_same(struct tlc_telling *telling, const struct tlc_same_work *work)
@@ -118,17 +127,13 @@ static void add_operation(struct tlc_telling *telling, struct tlc_table *table,
                           const struct tlc_parts *parts, const struct tlc_part_operation *operation,
                           const struct tlc_report_arm *primitive)
 {
-    char part[TLC_WORDS], range[TLC_WORDS], alone[TLC_WORDS], alone_range[TLC_WORDS];
     struct tlc_figure figure =
         figure_of(tlc_parts_mean(parts->of[operation->component], parts->blocks));
+    struct shown part = show(figure), alone = show(primitive->cost_us);
     bool apart = figure.low > primitive->cost_us.high || figure.high < primitive->cost_us.low;
-    tlc_words_figure(figure.estimate, part);
-    tlc_words_figure_range(figure, range);
-    tlc_words_figure(primitive->cost_us.estimate, alone);
-    tlc_words_figure_range(primitive->cost_us, alone_range);
     tlc_tell_row(telling, table,
-                 (const char *const[]){parts->name, tlc_part_name(operation->component), part,
-                                       range, operation->name, alone, alone_range,
+                 (const char *const[]){parts->name, tlc_part_name(operation->component), part.us,
+                                       part.range, operation->name, alone.us, alone.range,
                                        apart ? "DIFFERS" : "agrees"});
 }
 
@@ -168,16 +173,12 @@ static void write_operations(struct tlc_telling *telling, const struct tlc_repor
 static void add_timed(struct tlc_telling *telling, struct tlc_table *table,
                       const struct tlc_timed_part *part)
 {
-    char us[TLC_WORDS], range[TLC_WORDS], timed[TLC_WORDS], timed_range[TLC_WORDS];
     char where[TLC_WORDS];
+    struct shown its = show(figure_of(part->us)), timed = show(figure_of(part->timed_us));
     snprintf(where, sizeof where, "%.30s, %.30s", tlc_part_name(part->component), part->arm);
-    tlc_words_figure(part->us.estimate, us);
-    tlc_words_figure_range(figure_of(part->us), range);
-    tlc_words_figure(part->timed_us.estimate, timed);
-    tlc_words_figure_range(figure_of(part->timed_us), timed_range);
     tlc_tell_row(telling, table,
-                 (const char *const[]){part->parts->name, tlc_part_name(part->component), us, range,
-                                       where, timed, timed_range,
+                 (const char *const[]){part->parts->name, tlc_part_name(part->component), its.us,
+                                       its.range, where, timed.us, timed.range,
                                        part->apart ? "DIFFERS" : "agrees"});
 }
 

@@ -338,29 +338,18 @@ static json_t *reference_json(const struct comparison *comparison)
                      "new_us", cost_of(row.new), "ratio", tlc_ratio_json(row.at_95));
 }
 
-static bool share_an_arm(const struct comparison *comparison)
-{
-    const json_t *base = json_object_get(comparison->base, "arms");
-    const json_t *new = json_object_get(comparison->new, "arms");
-    for (size_t i = 0; i < json_array_size(base); i++)
-        for (size_t k = 0; k < json_array_size(new); k++)
-            if (json_equal(json_object_get(json_array_get(base, i), "name"),
-                           json_object_get(json_array_get(new, k), "name")))
-                return true;
-    return false;
-}
-
 static enum tlc_status fill_rows(struct comparison *comparison, struct tlc_error *error)
 {
-    size_t compared = 0;
+    size_t compared = 0, in_both = 0;
     bool whole = list_arms(comparison);
     for (size_t i = 0; whole && i < comparison->count; i++) {
         whole = fill_row(comparison, &comparison->rows[i]);
         compared += !*comparison->rows[i].note;
+        in_both += comparison->rows[i].base && comparison->rows[i].new;
     }
     if (!whole)
         return tlc_fail(error, TLC_ENVIRONMENT, "compare: out of memory");
-    if (!compared && share_an_arm(comparison))
+    if (!compared && in_both)
         return tlc_fail(error, TLC_REFUSED,
                         "compare: %.200s and %.200s: no arm was accepted by the checks in both; "
                         "'tlscost report' tells why",
