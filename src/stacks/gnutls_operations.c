@@ -108,12 +108,16 @@ static bool take(struct tlc_stack_operation *operation, uint8_t *out)
     return good;
 }
 
+static bool give(struct tlc_stack_operation *operation, uint8_t *out)
+{
+    return agree(operation, operation->peer, operation->own_public, out);
+}
+
 static bool agreement_prepare(struct tlc_stack_operation *operation)
 {
     return make_curve_key(operation, &operation->own, &operation->own_public) &&
            make_curve_key(operation, &operation->peer, &operation->peer_public) &&
-           send(operation) &&
-           agree(operation, operation->peer, operation->own_public, operation->plain.expected);
+           send(operation) && give(operation, operation->plain.expected);
 }
 
 static bool share_once(struct tlc_stack_operation *operation)
@@ -122,25 +126,11 @@ static bool share_once(struct tlc_stack_operation *operation)
     return make_curve_key(operation, &operation->peer, &operation->peer_public) && send(operation);
 }
 
-static bool share_check(struct tlc_stack_operation *operation)
-{
-    uint8_t mine[TLC_PLAIN_SECRET], theirs[TLC_PLAIN_SECRET];
-    return take(operation, mine) &&
-           agree(operation, operation->peer, operation->own_public, theirs) &&
-           tlc_plain_is_right(operation, "the last key pair does not agree with another",
-                              !memcmp(mine, theirs, operation->plain.row->size));
-}
-
-static bool derive_once(struct tlc_stack_operation *operation)
-{
-    return take(operation, operation->plain.output) &&
-           tlc_plain_is_right(operation, "derive: a wrong secret",
-                              !memcmp(operation->plain.output, operation->plain.expected,
-                                      operation->plain.row->size));
-}
-
-static const struct tlc_plain_kind share = {agreement_prepare, share_once, share_check, free_all},
-                                   derive = {agreement_prepare, derive_once, NULL, free_all};
+static const struct tlc_plain_exchange exchange = {take, give};
+static const struct tlc_plain_kind share = {agreement_prepare, share_once, tlc_plain_check_share,
+                                            free_all, &exchange},
+                                   derive = {agreement_prepare, tlc_plain_derive, NULL, free_all,
+                                             &exchange};
 
 // ---- signatures of CertificateVerify
 
@@ -191,23 +181,18 @@ static bool sign_prepare(struct tlc_stack_operation *operation)
            sign_once(operation);
 }
 
-static const struct tlc_plain_kind sign = {sign_prepare, sign_once, verify_once, free_all},
-                                   verify = {sign_prepare, verify_once, NULL, free_all};
+static const struct tlc_plain_kind sign = {sign_prepare, sign_once, verify_once, free_all, NULL},
+                                   verify = {sign_prepare, verify_once, NULL, free_all, NULL};
 
 // ---- the key schedule
-
-static bool nothing(struct tlc_stack_operation *operation)
-{
-    return operation != NULL;
-}
 
 static gnutls_mac_algorithm_t mac_of(const struct tlc_stack_operation *operation)
 {
     return operation->plain.row->size == 48 ? GNUTLS_MAC_SHA384 : GNUTLS_MAC_SHA256;
 }
 
-static bool expand(struct tlc_stack_operation *operation, uint8_t *out, const uint8_t *key,
-                   const char *label, const uint8_t *context)
+static bool expand_label(struct tlc_stack_operation *operation, uint8_t *out, const uint8_t *key,
+                         const char *label, const uint8_t *context)
 {
     uint8_t text[128];
     size_t hash = operation->plain.row->size;
@@ -217,30 +202,21 @@ static bool expand(struct tlc_stack_operation *operation, uint8_t *out, const ui
                            gnutls_hkdf_expand(mac_of(operation), &secret, &info, out, hash));
 }
 
-static bool expand_once(struct tlc_stack_operation *operation)
+static bool digest_nothing(struct tlc_stack_operation *operation, uint8_t *out)
 {
-    return expand(operation, operation->plain.output, tlc_plain_secret, tlc_plain_traffic,
-                  tlc_plain_transcript);
+    gnutls_digest_algorithm_t digest =
+        operation->plain.row->size == 48 ? GNUTLS_DIG_SHA384 : GNUTLS_DIG_SHA256;
+    return tlc_plain_works(operation, "gnutls_hash_fast", gnutls_hash_fast(digest, "", 0, out));
 }
 
-static bool extract_once(struct tlc_stack_operation *operation)
+static bool extract(struct tlc_stack_operation *operation, const uint8_t *salt, const uint8_t *key)
 {
-    uint8_t empty[TLC_PLAIN_SECRET], salt[TLC_PLAIN_SECRET];
     size_t hash = operation->plain.row->size;
-    gnutls_datum_t key = datum(tlc_plain_secret, hash), salted = datum(salt, hash);
-    return tlc_plain_works(operation, "gnutls_hash_fast",
-                           gnutls_hash_fast(hash == 48 ? GNUTLS_DIG_SHA384 : GNUTLS_DIG_SHA256, "",
-                                            0, empty)) &&
-           expand(operation, salt, tlc_plain_transcript, tlc_plain_derived, empty) &&
-           tlc_plain_works(
-               operation, "gnutls_hkdf_extract",
-               gnutls_hkdf_extract(mac_of(operation), &key, &salted, operation->plain.output));
+    gnutls_datum_t secret = datum(key, hash), salted = datum(salt, hash);
+    return tlc_plain_works(
+        operation, "gnutls_hkdf_extract",
+        gnutls_hkdf_extract(mac_of(operation), &secret, &salted, operation->plain.output));
 }
-
-static const struct tlc_plain_kind hkdf_extract = {nothing, extract_once, tlc_plain_check_extract,
-                                                   NULL},
-                                   hkdf_expand_label = {nothing, expand_once,
-                                                        tlc_plain_check_expand, NULL};
 
 // ---- a record
 
@@ -276,9 +252,9 @@ static bool seal_once(struct tlc_stack_operation *operation)
 }
 
 static const struct tlc_plain_kind seal_gcm = {gcm_prepare, seal_once, tlc_plain_check_gcm,
-                                               free_all},
+                                               free_all, NULL},
                                    seal_chacha = {chacha_prepare, seal_once, tlc_plain_check_chacha,
-                                                  free_all};
+                                                  free_all, NULL};
 
 // ---- the table
 
@@ -301,10 +277,10 @@ static const struct tlc_plain_row rows[] = {
     {"rsa-3072-verify", &verify, 3072, 32},
     {"rsa-4096-sign", &sign, 4096, 32},
     {"rsa-4096-verify", &verify, 4096, 32},
-    {"hkdf-extract-sha256", &hkdf_extract, 0, 32},
-    {"hkdf-expand-label-sha256", &hkdf_expand_label, 0, 32},
-    {"hkdf-extract-sha384", &hkdf_extract, 0, 48},
-    {"hkdf-expand-label-sha384", &hkdf_expand_label, 0, 48},
+    {"hkdf-extract-sha256", &tlc_plain_hkdf_extract, 0, 32},
+    {"hkdf-expand-label-sha256", &tlc_plain_hkdf_expand_label, 0, 32},
+    {"hkdf-extract-sha384", &tlc_plain_hkdf_extract, 0, 48},
+    {"hkdf-expand-label-sha384", &tlc_plain_hkdf_expand_label, 0, 48},
     {"aes-128-gcm-seal-flight", &seal_gcm, 16, 1024},
     {"aes-128-gcm-seal-large-flight", &seal_gcm, 16, 10240},
     {"aes-256-gcm-seal-flight", &seal_gcm, 32, 1024},
@@ -319,4 +295,7 @@ const struct tlc_plain_library tlc_plain_library = {
     .row_count = sizeof rows / sizeof *rows,
     .bytes = sizeof(struct tlc_stack_operation),
     .words = gnutls_strerror,
+    .digest_nothing = digest_nothing,
+    .expand_label = expand_label,
+    .extract = extract,
 };

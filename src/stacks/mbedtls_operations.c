@@ -111,6 +111,11 @@ static bool take(struct tlc_stack_operation *operation, uint8_t *out)
     return good;
 }
 
+static bool give(struct tlc_stack_operation *operation, uint8_t *out)
+{
+    return agree(operation, &operation->peer_secret, &operation->own, out);
+}
+
 static bool agreement_prepare(struct tlc_stack_operation *operation)
 {
     return tlc_plain_works(
@@ -119,7 +124,7 @@ static bool agreement_prepare(struct tlc_stack_operation *operation)
                                       (mbedtls_ecp_group_id)operation->plain.row->parameter)) &&
            make(operation, &operation->own_secret, &operation->own) &&
            make(operation, &operation->peer_secret, &operation->peer) && send(operation) &&
-           agree(operation, &operation->peer_secret, &operation->own, operation->plain.expected);
+           give(operation, operation->plain.expected);
 }
 
 static bool share_once(struct tlc_stack_operation *operation)
@@ -127,25 +132,11 @@ static bool share_once(struct tlc_stack_operation *operation)
     return make(operation, &operation->peer_secret, &operation->peer) && send(operation);
 }
 
-static bool share_check(struct tlc_stack_operation *operation)
-{
-    uint8_t mine[TLC_PLAIN_SECRET], theirs[TLC_PLAIN_SECRET];
-    return take(operation, mine) &&
-           agree(operation, &operation->peer_secret, &operation->own, theirs) &&
-           tlc_plain_is_right(operation, "the last key pair does not agree with another",
-                              !memcmp(mine, theirs, operation->plain.row->size));
-}
-
-static bool derive_once(struct tlc_stack_operation *operation)
-{
-    return take(operation, operation->plain.output) &&
-           tlc_plain_is_right(operation, "derive: a wrong secret",
-                              !memcmp(operation->plain.output, operation->plain.expected,
-                                      operation->plain.row->size));
-}
-
-static const struct tlc_plain_kind share = {agreement_prepare, share_once, share_check, NULL},
-                                   derive = {agreement_prepare, derive_once, NULL, NULL};
+static const struct tlc_plain_exchange exchange = {take, give};
+static const struct tlc_plain_kind share = {agreement_prepare, share_once, tlc_plain_check_share,
+                                            NULL, &exchange},
+                                   derive = {agreement_prepare, tlc_plain_derive, NULL, NULL,
+                                             &exchange};
 
 // ---- signatures of CertificateVerify
 
@@ -199,7 +190,7 @@ static bool ecdsa_prepare(struct tlc_stack_operation *operation)
 }
 
 static const struct tlc_plain_kind ecdsa_sign = {ecdsa_prepare, ecdsa_sign_once, ecdsa_verify_once,
-                                                 NULL},
+                                                 NULL, NULL},
                                    ecdsa_verify = {ecdsa_prepare, ecdsa_verify_once, NULL, NULL};
 
 static bool rsa_sign_once(struct tlc_stack_operation *operation)
@@ -231,23 +222,19 @@ static bool rsa_prepare(struct tlc_stack_operation *operation)
     return tlc_plain_works(operation, "mbedtls_rsa_gen_key", code) && rsa_sign_once(operation);
 }
 
-static const struct tlc_plain_kind rsa_sign = {rsa_prepare, rsa_sign_once, rsa_verify_once, NULL},
+static const struct tlc_plain_kind rsa_sign = {rsa_prepare, rsa_sign_once, rsa_verify_once, NULL,
+                                               NULL},
                                    rsa_verify = {rsa_prepare, rsa_verify_once, NULL, NULL};
 
 // ---- the key schedule
-
-static bool nothing(struct tlc_stack_operation *operation)
-{
-    return operation != NULL;
-}
 
 static const mbedtls_md_info_t *digest_of(const struct tlc_stack_operation *operation)
 {
     return mbedtls_md_info_from_type((mbedtls_md_type_t)operation->plain.row->parameter);
 }
 
-static bool expand(struct tlc_stack_operation *operation, uint8_t *out, const uint8_t *key,
-                   const char *label, const uint8_t *context)
+static bool expand_label(struct tlc_stack_operation *operation, uint8_t *out, const uint8_t *key,
+                         const char *label, const uint8_t *context)
 {
     uint8_t info[128];
     size_t hash = operation->plain.row->size;
@@ -257,28 +244,19 @@ static bool expand(struct tlc_stack_operation *operation, uint8_t *out, const ui
         mbedtls_hkdf_expand(digest_of(operation), key, hash, info, count, out, hash));
 }
 
-static bool expand_once(struct tlc_stack_operation *operation)
+static bool digest_nothing(struct tlc_stack_operation *operation, uint8_t *out)
 {
-    return expand(operation, operation->plain.output, tlc_plain_secret, tlc_plain_traffic,
-                  tlc_plain_transcript);
-}
-
-static bool extract_once(struct tlc_stack_operation *operation)
-{
-    uint8_t empty[TLC_PLAIN_SECRET], salt[TLC_PLAIN_SECRET];
-    size_t hash = operation->plain.row->size;
     return tlc_plain_works(operation, "mbedtls_md",
-                           mbedtls_md(digest_of(operation), tlc_plain_secret, 0, empty)) &&
-           expand(operation, salt, tlc_plain_transcript, tlc_plain_derived, empty) &&
-           tlc_plain_works(operation, "mbedtls_hkdf_extract",
-                           mbedtls_hkdf_extract(digest_of(operation), salt, hash, tlc_plain_secret,
-                                                hash, operation->plain.output));
+                           mbedtls_md(digest_of(operation), (const uint8_t *)"", 0, out));
 }
 
-static const struct tlc_plain_kind hkdf_extract = {nothing, extract_once, tlc_plain_check_extract,
-                                                   NULL},
-                                   hkdf_expand_label = {nothing, expand_once,
-                                                        tlc_plain_check_expand, NULL};
+static bool extract(struct tlc_stack_operation *operation, const uint8_t *salt, const uint8_t *key)
+{
+    size_t hash = operation->plain.row->size;
+    return tlc_plain_works(
+        operation, "mbedtls_hkdf_extract",
+        mbedtls_hkdf_extract(digest_of(operation), salt, hash, key, hash, operation->plain.output));
+}
 
 // ---- a record
 
@@ -318,9 +296,10 @@ static bool chacha_once(struct tlc_stack_operation *operation)
                                            plain->output, plain->output + plain->input_bytes));
 }
 
-static const struct tlc_plain_kind seal_gcm = {gcm_prepare, gcm_once, tlc_plain_check_gcm, NULL},
+static const struct tlc_plain_kind seal_gcm = {gcm_prepare, gcm_once, tlc_plain_check_gcm, NULL,
+                                               NULL},
                                    seal_chacha = {chacha_prepare, chacha_once,
-                                                  tlc_plain_check_chacha, NULL};
+                                                  tlc_plain_check_chacha, NULL, NULL};
 
 // ---- the table
 
@@ -341,10 +320,10 @@ static const struct tlc_plain_row rows[] = {
     {"rsa-3072-verify", &rsa_verify, 3072, 0},
     {"rsa-4096-sign", &rsa_sign, 4096, 0},
     {"rsa-4096-verify", &rsa_verify, 4096, 0},
-    {"hkdf-extract-sha256", &hkdf_extract, MBEDTLS_MD_SHA256, 32},
-    {"hkdf-expand-label-sha256", &hkdf_expand_label, MBEDTLS_MD_SHA256, 32},
-    {"hkdf-extract-sha384", &hkdf_extract, MBEDTLS_MD_SHA384, 48},
-    {"hkdf-expand-label-sha384", &hkdf_expand_label, MBEDTLS_MD_SHA384, 48},
+    {"hkdf-extract-sha256", &tlc_plain_hkdf_extract, MBEDTLS_MD_SHA256, 32},
+    {"hkdf-expand-label-sha256", &tlc_plain_hkdf_expand_label, MBEDTLS_MD_SHA256, 32},
+    {"hkdf-extract-sha384", &tlc_plain_hkdf_extract, MBEDTLS_MD_SHA384, 48},
+    {"hkdf-expand-label-sha384", &tlc_plain_hkdf_expand_label, MBEDTLS_MD_SHA384, 48},
     {"aes-128-gcm-seal-flight", &seal_gcm, 16, 1024},
     {"aes-128-gcm-seal-large-flight", &seal_gcm, 16, 10240},
     {"aes-256-gcm-seal-flight", &seal_gcm, 32, 1024},
@@ -361,4 +340,7 @@ const struct tlc_plain_library tlc_plain_library = {
     .open = open_random,
     .close = close_all,
     .words = words,
+    .digest_nothing = digest_nothing,
+    .expand_label = expand_label,
+    .extract = extract,
 };

@@ -39,10 +39,10 @@ void tlc_plain_put_content(struct tlc_stack_operation *operation, size_t hash)
     plain->input_bytes = (uint32_t)(64 + sizeof text + hash);
 }
 
-const uint8_t tlc_plain_secret[TLC_PLAIN_SECRET] = "the secret that the schedule starts with......";
-const uint8_t tlc_plain_transcript[TLC_PLAIN_SECRET] =
+static const uint8_t schedule_secret[TLC_PLAIN_SECRET] =
+    "the secret that the schedule starts with......";
+static const uint8_t transcript[TLC_PLAIN_SECRET] =
     "the hash of the transcript so far..............";
-const char tlc_plain_derived[] = "derived", tlc_plain_traffic[] = "c hs traffic";
 static const char *const expanded[] = {
     "7cdbf4e2e4bb8b56e594a5d232b4da92897022251e6200083bd22e368f2bb1ab",
     "714bf34bc3723cf459ee622afe82a11f6f868713ca032950be60aab581a00d4d2577bb1d03d9852f2a7765b35ccaca"
@@ -74,7 +74,26 @@ static bool are(const uint8_t *bytes, size_t count, const char *hex)
     return !strcmp(text, hex);
 }
 
-bool tlc_plain_check_expand(struct tlc_stack_operation *operation)
+static bool nothing(struct tlc_stack_operation *operation)
+{
+    return operation != NULL;
+}
+
+static bool expand_once(struct tlc_stack_operation *operation)
+{
+    return tlc_plain_library.expand_label(operation, plain_of(operation)->output, schedule_secret,
+                                          "c hs traffic", transcript);
+}
+
+static bool extract_once(struct tlc_stack_operation *operation)
+{
+    uint8_t empty[TLC_PLAIN_SECRET], salt[TLC_PLAIN_SECRET];
+    return tlc_plain_library.digest_nothing(operation, empty) &&
+           tlc_plain_library.expand_label(operation, salt, transcript, "derived", empty) &&
+           tlc_plain_library.extract(operation, salt, schedule_secret);
+}
+
+static bool expand_check(struct tlc_stack_operation *operation)
 {
     const struct tlc_plain_operation *plain = plain_of(operation);
     size_t hash = plain->row->size;
@@ -82,13 +101,41 @@ bool tlc_plain_check_expand(struct tlc_stack_operation *operation)
                               are(plain->output, hash, expanded[hash == 48]));
 }
 
-bool tlc_plain_check_extract(struct tlc_stack_operation *operation)
+static bool extract_check(struct tlc_stack_operation *operation)
 {
     const struct tlc_plain_operation *plain = plain_of(operation);
     size_t hash = plain->row->size;
     return tlc_plain_is_right(operation, "HKDF-Extract gave another secret",
                               are(plain->output, hash, extracted[hash == 48]));
 }
+
+const struct tlc_plain_kind tlc_plain_hkdf_extract = {.prepare = nothing,
+                                                      .once = extract_once,
+                                                      .check = extract_check},
+                            tlc_plain_hkdf_expand_label = {
+                                .prepare = nothing, .once = expand_once, .check = expand_check};
+
+// ---- agreement
+
+bool tlc_plain_check_share(struct tlc_stack_operation *operation)
+{
+    const struct tlc_plain_row *row = plain_of(operation)->row;
+    uint8_t mine[TLC_PLAIN_SECRET], theirs[TLC_PLAIN_SECRET];
+    return row->kind->exchange->take(operation, mine) &&
+           row->kind->exchange->give(operation, theirs) &&
+           tlc_plain_is_right(operation, "the last key pair does not agree with another",
+                              !memcmp(mine, theirs, row->size));
+}
+
+bool tlc_plain_derive(struct tlc_stack_operation *operation)
+{
+    struct tlc_plain_operation *plain = plain_of(operation);
+    return plain->row->kind->exchange->take(operation, plain->output) &&
+           tlc_plain_is_right(operation, "derive: a wrong secret",
+                              !memcmp(plain->output, plain->expected, plain->row->size));
+}
+
+// ---- a record
 
 const uint8_t tlc_plain_key[32] = "the traffic key of the server.";
 const uint8_t tlc_plain_nonce[TLC_PLAIN_NONCE] = {1};

@@ -12,11 +12,19 @@
 
 enum { TLC_PLAIN_BYTES = 16384, TLC_PLAIN_SECRET = 64 };
 
+// Both sides of an agreement: the secret of the own key with the bytes that were sent, and that of
+// the sender's key with the own one.
+struct tlc_plain_exchange {
+    bool (*take)(struct tlc_stack_operation *operation, uint8_t *secret);
+    bool (*give)(struct tlc_stack_operation *operation, uint8_t *secret);
+};
+
 struct tlc_plain_kind {
     bool (*prepare)(struct tlc_stack_operation *operation);
     bool (*once)(struct tlc_stack_operation *operation);
     bool (*check)(struct tlc_stack_operation *operation); // NULL: all is compared inside
     void (*free)(struct tlc_stack_operation *operation);  // NULL: nothing; also what was never made
+    const struct tlc_plain_exchange *exchange;            // of key shares and derivations
 };
 
 struct tlc_plain_row {
@@ -44,6 +52,12 @@ struct tlc_plain_library {
     bool (*open)(struct tlc_stack_operation *operation);  // a random generator; may be NULL
     void (*close)(struct tlc_stack_operation *operation); // NULL with `open`
     const char *(*words)(int code);                       // the library's own
+    // By the row's digest, whose size is the row's: a digest of no bytes, HKDF-Expand-Label, and
+    // HKDF-Extract into `output` (RFC 8446, 7.1).
+    bool (*digest_nothing)(struct tlc_stack_operation *operation, uint8_t *out);
+    bool (*expand_label)(struct tlc_stack_operation *operation, uint8_t *out, const uint8_t *key,
+                         const char *label, const uint8_t *context);
+    bool (*extract)(struct tlc_stack_operation *operation, const uint8_t *salt, const uint8_t *key);
 };
 extern const struct tlc_plain_library tlc_plain_library;
 extern const struct tlc_stack_operations tlc_plain_operations;
@@ -55,14 +69,15 @@ bool tlc_plain_is_right(struct tlc_stack_operation *operation, const char *what,
 // What a server signs (RFC 8446, 4.4.3), over a hash of so many bytes, into `input`.
 void tlc_plain_put_content(struct tlc_stack_operation *operation, size_t hash);
 
-// The key schedule's inputs, of as many bytes as the digest has (RFC 8446, 7.1).
-extern const uint8_t tlc_plain_secret[TLC_PLAIN_SECRET], tlc_plain_transcript[TLC_PLAIN_SECRET];
-extern const char tlc_plain_derived[], tlc_plain_traffic[];
+// A key share's check: the last key pair agrees with the own one.
+bool tlc_plain_check_share(struct tlc_stack_operation *operation);
+// A derivation: the secret of what was sent, compared with `expected`.
+bool tlc_plain_derive(struct tlc_stack_operation *operation);
+
+// The key schedule's two operations, by the library's calls and against known answers.
+extern const struct tlc_plain_kind tlc_plain_hkdf_extract, tlc_plain_hkdf_expand_label;
 // HkdfLabel of a key of `hash` bytes; returns its length, at most 128.
 size_t tlc_plain_label(const char *label, const uint8_t *context, size_t hash, uint8_t *out);
-// `output` against what HKDF by another implementation gave.
-bool tlc_plain_check_expand(struct tlc_stack_operation *operation);
-bool tlc_plain_check_extract(struct tlc_stack_operation *operation);
 
 // A record (RFC 8446, 5.2): `output` has the tag behind as many bytes as `input`.
 enum { TLC_PLAIN_NONCE = 12, TLC_PLAIN_HEADER = 5, TLC_PLAIN_TAG = 16 };

@@ -17,9 +17,9 @@
         "ecdsa-" name "-verify", &wolfssl_ecdsa_verify, curve, bytes                               \
     }
 #define HASHED(name, digest, bytes)                                                                \
-    {"hkdf-extract-" name, &wolfssl_hkdf_extract, digest, bytes},                                  \
+    {"hkdf-extract-" name, &tlc_plain_hkdf_extract, digest, bytes},                                \
     {                                                                                              \
-        "hkdf-expand-label-" name, &wolfssl_hkdf_expand_label, digest, bytes                       \
+        "hkdf-expand-label-" name, &tlc_plain_hkdf_expand_label, digest, bytes                     \
     }
 #define SEAL(name, kind, key_bytes)                                                                \
     {name "-seal-flight", kind, key_bytes, 1024},                                                  \
@@ -29,8 +29,8 @@
 
 static const struct tlc_plain_row rows[] = {
 #ifdef HAVE_CURVE25519
-    {"x25519-key-share", &wolfssl_x25519_share, 0, 0},
-    {"x25519-derive", &wolfssl_x25519_derive, 0, 0},
+    {"x25519-key-share", &wolfssl_x25519_share, 0, CURVE25519_KEYSIZE},
+    {"x25519-derive", &wolfssl_x25519_derive, 0, CURVE25519_KEYSIZE},
 #endif
     ECC("p256", ECC_SECP256R1, 32),
     ECC("p384", ECC_SECP384R1, 48),
@@ -71,4 +71,7 @@ const struct tlc_plain_library tlc_plain_library = {
     .open = open_random,
     .close = close_random,
     .words = wc_GetErrorString,
+    .digest_nothing = wolfssl_digest_nothing,
+    .expand_label = wolfssl_expand_label,
+    .extract = wolfssl_extract,
 };

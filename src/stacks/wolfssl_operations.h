@@ -40,7 +40,10 @@ extern const struct tlc_plain_kind wolfssl_x25519_share, wolfssl_x25519_derive, 
     wolfssl_mlkem_decapsulate, wolfssl_mlkem_round_trip;
 
 // wolfssl_operations_symmetric.c
-extern const struct tlc_plain_kind wolfssl_hkdf_extract, wolfssl_hkdf_expand_label,
-    wolfssl_seal_gcm, wolfssl_seal_chacha;
+extern const struct tlc_plain_kind wolfssl_seal_gcm, wolfssl_seal_chacha;
+bool wolfssl_digest_nothing(struct tlc_stack_operation *operation, byte *out);
+bool wolfssl_expand_label(struct tlc_stack_operation *operation, byte *out, const byte *key,
+                          const char *label, const byte *context);
+bool wolfssl_extract(struct tlc_stack_operation *operation, const byte *salt, const byte *key);
 
 #endif

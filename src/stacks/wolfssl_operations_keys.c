@@ -49,12 +49,16 @@ static bool x25519_take(struct tlc_stack_operation *operation, byte *secret)
     return good;
 }
 
+static bool x25519_give(struct tlc_stack_operation *operation, byte *secret)
+{
+    return x25519_agree(operation, &operation->x25519_peer, &operation->x25519, secret);
+}
+
 static bool x25519_prepare(struct tlc_stack_operation *operation)
 {
     return x25519_make(operation, &operation->x25519) &&
            x25519_make(operation, &operation->x25519_peer) && x25519_send(operation) &&
-           x25519_agree(operation, &operation->x25519_peer, &operation->x25519,
-                        operation->plain.expected);
+           x25519_give(operation, operation->plain.expected);
 }
 
 static bool x25519_share_once(struct tlc_stack_operation *operation)
@@ -63,33 +67,18 @@ static bool x25519_share_once(struct tlc_stack_operation *operation)
     return x25519_make(operation, &operation->x25519_peer) && x25519_send(operation);
 }
 
-static bool x25519_share_check(struct tlc_stack_operation *operation)
-{
-    byte mine[CURVE25519_KEYSIZE], theirs[CURVE25519_KEYSIZE];
-    return x25519_take(operation, mine) &&
-           x25519_agree(operation, &operation->x25519_peer, &operation->x25519, theirs) &&
-           tlc_plain_is_right(operation, "the last key pair does not agree with another",
-                              !memcmp(mine, theirs, sizeof mine));
-}
-
-static bool x25519_derive_once(struct tlc_stack_operation *operation)
-{
-    return x25519_take(operation, operation->plain.output) &&
-           tlc_plain_is_right(
-               operation, "derive: a wrong secret",
-               !memcmp(operation->plain.output, operation->plain.expected, CURVE25519_KEYSIZE));
-}
-
 static void x25519_free(struct tlc_stack_operation *operation)
 {
     wc_curve25519_free(&operation->x25519);
     wc_curve25519_free(&operation->x25519_peer);
 }
 
+static const struct tlc_plain_exchange x25519_exchange = {x25519_take, x25519_give};
 const struct tlc_plain_kind wolfssl_x25519_share = {x25519_prepare, x25519_share_once,
-                                                    x25519_share_check, x25519_free},
-                            wolfssl_x25519_derive = {x25519_prepare, x25519_derive_once, NULL,
-                                                     x25519_free};
+                                                    tlc_plain_check_share, x25519_free,
+                                                    &x25519_exchange},
+                            wolfssl_x25519_derive = {x25519_prepare, tlc_plain_derive, NULL,
+                                                     x25519_free, &x25519_exchange};
 #endif
 
 // ---- P-256 and P-384
@@ -135,11 +124,15 @@ static bool ecc_take(struct tlc_stack_operation *operation, byte *secret)
     return good;
 }
 
+static bool ecc_give(struct tlc_stack_operation *operation, byte *secret)
+{
+    return ecc_agree(operation, &operation->ecc_peer, &operation->ecc, secret);
+}
+
 static bool ecc_prepare(struct tlc_stack_operation *operation)
 {
     return ecc_make(operation, &operation->ecc) && ecc_make(operation, &operation->ecc_peer) &&
-           ecc_send(operation) &&
-           ecc_agree(operation, &operation->ecc_peer, &operation->ecc, operation->plain.expected);
+           ecc_send(operation) && ecc_give(operation, operation->plain.expected);
 }
 
 static bool ecc_share_once(struct tlc_stack_operation *operation)
@@ -148,32 +141,17 @@ static bool ecc_share_once(struct tlc_stack_operation *operation)
     return ecc_make(operation, &operation->ecc_peer) && ecc_send(operation);
 }
 
-static bool ecc_share_check(struct tlc_stack_operation *operation)
-{
-    byte mine[TLC_PLAIN_SECRET], theirs[TLC_PLAIN_SECRET];
-    return ecc_take(operation, mine) &&
-           ecc_agree(operation, &operation->ecc_peer, &operation->ecc, theirs) &&
-           tlc_plain_is_right(operation, "the last key pair does not agree with another",
-                              !memcmp(mine, theirs, operation->plain.row->size));
-}
-
-static bool ecc_derive_once(struct tlc_stack_operation *operation)
-{
-    return ecc_take(operation, operation->plain.output) &&
-           tlc_plain_is_right(operation, "derive: a wrong secret",
-                              !memcmp(operation->plain.output, operation->plain.expected,
-                                      operation->plain.row->size));
-}
-
 static void ecc_free(struct tlc_stack_operation *operation)
 {
     wc_ecc_free(&operation->ecc);
     wc_ecc_free(&operation->ecc_peer);
 }
 
-const struct tlc_plain_kind wolfssl_ecc_share = {ecc_prepare, ecc_share_once, ecc_share_check,
-                                                 ecc_free},
-                            wolfssl_ecc_derive = {ecc_prepare, ecc_derive_once, NULL, ecc_free};
+static const struct tlc_plain_exchange ecc_exchange = {ecc_take, ecc_give};
+const struct tlc_plain_kind wolfssl_ecc_share = {ecc_prepare, ecc_share_once, tlc_plain_check_share,
+                                                 ecc_free, &ecc_exchange},
+                            wolfssl_ecc_derive = {ecc_prepare, tlc_plain_derive, NULL, ecc_free,
+                                                  &ecc_exchange};
 
 // ---- signatures of CertificateVerify
 
@@ -215,9 +193,9 @@ static bool ecdsa_prepare(struct tlc_stack_operation *operation)
 }
 
 const struct tlc_plain_kind wolfssl_ecdsa_sign = {ecdsa_prepare, ecdsa_sign_once, ecdsa_verify_once,
-                                                  ecc_free},
+                                                  ecc_free, NULL},
                             wolfssl_ecdsa_verify = {ecdsa_prepare, ecdsa_verify_once, NULL,
-                                                    ecc_free};
+                                                    ecc_free, NULL};
 
 #ifdef HAVE_ED25519
 static bool ed25519_sign_once(struct tlc_stack_operation *operation)
@@ -256,9 +234,9 @@ static void ed25519_free(struct tlc_stack_operation *operation)
 }
 
 const struct tlc_plain_kind wolfssl_ed25519_sign = {ed25519_prepare, ed25519_sign_once,
-                                                    ed25519_verify_once, ed25519_free},
+                                                    ed25519_verify_once, ed25519_free, NULL},
                             wolfssl_ed25519_verify = {ed25519_prepare, ed25519_verify_once, NULL,
-                                                      ed25519_free};
+                                                      ed25519_free, NULL};
 #endif
 
 #ifdef WOLFSSL_HAVE_MLKEM
@@ -346,10 +324,14 @@ static void mlkem_free(struct tlc_stack_operation *operation)
     wc_MlKemKey_Free(&operation->mlkem_peer);
 }
 
-const struct tlc_plain_kind
-    wolfssl_mlkem_keygen = {mlkem_prepare, mlkem_keygen_once, mlkem_keygen_check, mlkem_free},
-    wolfssl_mlkem_parsed = {mlkem_prepare, mlkem_parse_once, mlkem_check, mlkem_free},
-    wolfssl_mlkem_encapsulate = {mlkem_prepare, mlkem_encapsulate_once, mlkem_opens, mlkem_free},
-    wolfssl_mlkem_decapsulate = {mlkem_prepare, mlkem_opens, NULL, mlkem_free},
-    wolfssl_mlkem_round_trip = {mlkem_prepare, mlkem_round_trip_once, NULL, mlkem_free};
+const struct tlc_plain_kind wolfssl_mlkem_keygen = {mlkem_prepare, mlkem_keygen_once,
+                                                    mlkem_keygen_check, mlkem_free, NULL},
+                            wolfssl_mlkem_parsed = {mlkem_prepare, mlkem_parse_once, mlkem_check,
+                                                    mlkem_free, NULL},
+                            wolfssl_mlkem_encapsulate = {mlkem_prepare, mlkem_encapsulate_once,
+                                                         mlkem_opens, mlkem_free, NULL},
+                            wolfssl_mlkem_decapsulate = {mlkem_prepare, mlkem_opens, NULL,
+                                                         mlkem_free, NULL},
+                            wolfssl_mlkem_round_trip = {mlkem_prepare, mlkem_round_trip_once, NULL,
+                                                        mlkem_free, NULL};
 #endif

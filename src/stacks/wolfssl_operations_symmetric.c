@@ -6,15 +6,19 @@
 #include <wolfssl/wolfcrypt/chacha20_poly1305.h>
 #include <wolfssl/wolfcrypt/kdf.h>
 
-static bool nothing(struct tlc_stack_operation *operation)
-{
-    return operation != NULL;
-}
-
 // ---- HKDF (RFC 8446, 7.1)
 
-static bool expand(struct tlc_stack_operation *operation, byte *out, const byte *key,
-                   const char *label, const byte *context)
+bool wolfssl_digest_nothing(struct tlc_stack_operation *operation, byte *out)
+{
+    const byte none = 0;
+    return tlc_plain_works(operation, "digest",
+                           operation->plain.row->parameter == WC_SHA256
+                               ? wc_Sha256Hash(&none, 0, out)
+                               : wc_Sha384Hash(&none, 0, out));
+}
+
+bool wolfssl_expand_label(struct tlc_stack_operation *operation, byte *out, const byte *key,
+                          const char *label, const byte *context)
 {
     word32 hash = (word32)operation->plain.row->size;
     return tlc_plain_works(operation, "wc_Tls13_HKDF_Expand_Label",
@@ -24,30 +28,15 @@ static bool expand(struct tlc_stack_operation *operation, byte *out, const byte 
                                                       operation->plain.row->parameter));
 }
 
-static bool expand_once(struct tlc_stack_operation *operation)
+bool wolfssl_extract(struct tlc_stack_operation *operation, const byte *salt, const byte *key)
 {
-    return expand(operation, operation->plain.output, tlc_plain_secret, tlc_plain_traffic,
-                  tlc_plain_transcript);
-}
-
-static bool extract_once(struct tlc_stack_operation *operation)
-{
-    byte empty[TLC_PLAIN_SECRET], salt[TLC_PLAIN_SECRET], key[TLC_PLAIN_SECRET];
+    byte copy[TLC_PLAIN_SECRET];
     word32 hash = (word32)operation->plain.row->size;
-    memcpy(key, tlc_plain_secret, sizeof key);
-    int code = operation->plain.row->parameter == WC_SHA256 ? wc_Sha256Hash(key, 0, empty)
-                                                            : wc_Sha384Hash(key, 0, empty);
-    return tlc_plain_works(operation, "digest", code) &&
-           expand(operation, salt, tlc_plain_transcript, tlc_plain_derived, empty) &&
-           tlc_plain_works(operation, "wc_Tls13_HKDF_Extract",
-                           wc_Tls13_HKDF_Extract(operation->plain.output, salt, hash, key, hash,
+    memcpy(copy, key, hash); // the library does not promise to leave it
+    return tlc_plain_works(operation, "wc_Tls13_HKDF_Extract",
+                           wc_Tls13_HKDF_Extract(operation->plain.output, salt, hash, copy, hash,
                                                  operation->plain.row->parameter));
 }
-
-const struct tlc_plain_kind wolfssl_hkdf_extract = {nothing, extract_once, tlc_plain_check_extract,
-                                                    NULL},
-                            wolfssl_hkdf_expand_label = {nothing, expand_once,
-                                                         tlc_plain_check_expand, NULL};
 
 // ---- a record
 
@@ -94,6 +83,6 @@ static bool chacha_once(struct tlc_stack_operation *operation)
 }
 
 const struct tlc_plain_kind wolfssl_seal_gcm = {gcm_prepare, gcm_once, tlc_plain_check_gcm,
-                                                gcm_free},
+                                                gcm_free, NULL},
                             wolfssl_seal_chacha = {chacha_prepare, chacha_once,
-                                                   tlc_plain_check_chacha, NULL};
+                                                   tlc_plain_check_chacha, NULL, NULL};
