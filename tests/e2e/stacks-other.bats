@@ -35,18 +35,7 @@ load stacks
 
 @test "wolfSSL runs its raw operations with right results, and refuses those it does not offer by name" {
     plugin_of wolfssl-5
-    local result=$BATS_TEST_TMPDIR/speed.json
-    "$TLSCOST" speed -q --samples 2 --operations 8 --stack "openssl,$id" -o "$result" x25519-derive mlkem-768-round-trip \
-        >"$BATS_TEST_TMPDIR/report" || [ $? -eq 3 ]
-    jq -e '.checks[] | select(.name == "operation") | .applied > 0 and .failed == 0' "$result"
-    jq -e '[.arms[].samples[] | select(.evidence.stack != "openssl")] | length > 0 and
-        all(.handshakes == 8 and .evidence.provider == "")' "$result"
-    # Every one once: the worker refuses a wrong result.
-    mapfile -t operations < <("$TLSCOST" speed --list --stack "$id" | sed -n 's/^  //p')
-    [ "${#operations[@]}" -ge 37 ]
-    "$TLSCOST" speed -q --samples 1 --operations 1 --stack "$id" -o "$result" "${operations[@]}" \
-        >"$BATS_TEST_TMPDIR/report" || [ $? -eq 3 ]
-    jq -e '.checks[] | select(.name == "operation") | .applied >= 37 and .failed == 0' "$result"
+    runs_operations 37
     run -2 "$TLSCOST" speed --stack "$id" rsa-2048-sign
     [[ $output == *"has no operation 'rsa-2048-sign'"* ]]
     run -2 "$TLSCOST" speed --stack "$id" --provider legacy x25519-derive

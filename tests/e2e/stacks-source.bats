@@ -47,20 +47,9 @@ is_here() {
 @test "AWS-LC runs OpenSSL's raw operations with right results, and the hybrids' are refused by name" {
     is_here awslc-5
     plugin_of awslc-5
-    local result=$BATS_TEST_TMPDIR/speed.json
     run -0 "$TLSCOST" speed --list --stack "$id"
     [[ $output == *x25519-keygen* && $output == *mldsa-87-verify* && $output != *x25519mlkem768* ]]
-    "$TLSCOST" speed -q --samples 2 --operations 8 --stack "openssl,$id" -o "$result" x25519-derive mlkem-768-round-trip \
-        >"$BATS_TEST_TMPDIR/report" || [ $? -eq 3 ]
-    jq -e '.checks[] | select(.name == "operation") | .applied > 0 and .failed == 0' "$result"
-    jq -e '[.arms[].samples[] | select(.evidence.stack != "openssl")] | length > 0 and
-        all(.handshakes == 8 and .evidence.provider == "")' "$result"
-    # Every one once: the worker refuses a wrong result.
-    mapfile -t operations < <("$TLSCOST" speed --list --stack "$id" | sed -n 's/^  //p')
-    [ ${#operations[@]} -ge 50 ]
-    "$TLSCOST" speed -q --samples 1 --operations 1 --stack "$id" -o "$result" "${operations[@]}" \
-        >"$BATS_TEST_TMPDIR/report" || [ $? -eq 3 ]
-    jq -e '.checks[] | select(.name == "operation") | .applied >= 50 and .failed == 0' "$result"
+    runs_operations 50
     run -2 "$TLSCOST" speed --stack "$id" x25519mlkem768-accept
     [[ $output == *"has no operation 'x25519mlkem768-accept'"*"no X25519MLKEM768 as one key"* ]]
     run -2 "$TLSCOST" speed --stack "$id" --provider legacy x25519-keygen

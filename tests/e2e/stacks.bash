@@ -23,6 +23,22 @@ plugin_of() {
     id=$(basename "$plugin" .so)
 }
 
+# Two raw operations of the plug-in beside OpenSSL's, then each that it has once, at least $1 of them: the worker refuses a
+# wrong result. Other checks may refuse so few samples.
+runs_operations() {
+    local result=$BATS_TEST_TMPDIR/speed.json
+    "$TLSCOST" speed -q --samples 2 --operations 8 --stack "openssl,$id" -o "$result" x25519-derive mlkem-768-round-trip \
+        >"$BATS_TEST_TMPDIR/report" || [ $? -eq 3 ]
+    jq -e '.checks[] | select(.name == "operation") | .applied > 0 and .failed == 0' "$result"
+    jq -e '[.arms[].samples[] | select(.evidence.stack != "openssl")] | length > 0 and
+        all(.handshakes == 8 and .evidence.provider == "")' "$result"
+    mapfile -t operations < <("$TLSCOST" speed --list --stack "$id" | sed -n 's/^  //p')
+    [ "${#operations[@]}" -ge "$1" ]
+    "$TLSCOST" speed -q --samples 1 --operations 1 --stack "$id" -o "$result" "${operations[@]}" \
+        >"$BATS_TEST_TMPDIR/report" || [ $? -eq 3 ]
+    jq -e --argjson least "$1" '.checks[] | select(.name == "operation") | .applied >= $least and .failed == 0' "$result"
+}
+
 # All cases of the self-test, and at least as many as the library is known to have.
 passes() {
     plugin_of "$1"
