@@ -135,6 +135,51 @@ bool tlc_plain_derive(struct tlc_stack_operation *operation)
                               !memcmp(plain->output, plain->expected, plain->row->size));
 }
 
+bool tlc_plain_round_trip(struct tlc_stack_operation *operation)
+{
+    const struct tlc_plain_row *row = plain_of(operation)->row;
+    uint8_t mine[TLC_PLAIN_SECRET], theirs[TLC_PLAIN_SECRET];
+    return row->kind->exchange->renew(operation) && row->kind->exchange->meet(operation, mine) &&
+           row->kind->exchange->give(operation, theirs) &&
+           tlc_plain_is_right(operation, "the two sides have different secrets",
+                              !memcmp(mine, theirs, row->size));
+}
+
+// ---- the transcript: sizes of a full handshake's messages, all of zeros
+
+static const struct {
+    size_t bytes;
+    bool hashed; // a hash of the transcript so far is needed after it (RFC 8446, 7.1 and 4.4)
+} messages[] = {{1500, false}, {1200, true}, {10, false}, {800, true},
+                {80, true},    {36, true},   {36, true}};
+static const char *const transcripts[] = {
+    "a00d4936126b7ccf5300d4a673f7c822ec9f5d24800b4b44273b95a7643bc16d",
+    "c78ba6002b225964712e7199b2cf13c5c51a4449ddd8ecc389060342a1c0639253c76db1280929c0a8714c51bb28dc"
+    "eb"};
+
+static bool transcript_once(struct tlc_stack_operation *operation)
+{
+    const struct tlc_plain_hash *hash = tlc_plain_library.hash;
+    struct tlc_plain_operation *plain = plain_of(operation);
+    bool good = hash->begin(operation);
+    for (size_t i = 0; good && i < sizeof messages / sizeof *messages; i++)
+        good = hash->add(operation, plain->input, messages[i].bytes) &&
+               (!messages[i].hashed || hash->so_far(operation, plain->output));
+    hash->end(operation);
+    return good;
+}
+
+static bool transcript_check(struct tlc_stack_operation *operation)
+{
+    const struct tlc_plain_operation *plain = plain_of(operation);
+    size_t hash = plain->row->size;
+    return tlc_plain_is_right(operation, "the transcript's hash is wrong",
+                              are(plain->output, hash, transcripts[hash == 48]));
+}
+
+const struct tlc_plain_kind tlc_plain_transcript = {
+    .prepare = nothing, .once = transcript_once, .check = transcript_check};
+
 // ---- a record
 
 const uint8_t tlc_plain_key[32] = "the traffic key of the server.";
@@ -219,6 +264,18 @@ static struct tlc_stack_operation *refuse(struct tlc_stack_error *error, const c
     return NULL;
 }
 
+bool tlc_plain_begins(const char *name, const char *start)
+{
+    return !strncmp(name, start, strlen(start));
+}
+
+static struct tlc_stack_operation *refuse_operation(struct tlc_stack_error *error, const char *name)
+{
+    const char *why = tlc_plain_library.lacks(name);
+    return refuse(error, "operation", name,
+                  why ? why : "knows none that is called so; OpenSSL's list has all names");
+}
+
 static struct tlc_stack_operation *operation_new(const char *name, const char *provider,
                                                  struct tlc_stack_error *error)
 {
@@ -226,8 +283,7 @@ static struct tlc_stack_operation *operation_new(const char *name, const char *p
     if (provider)
         return refuse(error, "provider", provider, "has none; OpenSSL has");
     if (!row)
-        return refuse(error, "operation", name,
-                      "is not asked for it; OpenSSL's plug-in has the whole list");
+        return refuse_operation(error, name);
     struct tlc_stack_operation *operation = calloc(1, tlc_plain_library.bytes);
     if (!operation)
         return refuse(error, "operation", name, "found no memory");

@@ -1,4 +1,6 @@
 // The table of wolfCrypt's raw operations.
+#include <string.h>
+
 #include "stacks/wolfssl_operations.h"
 
 #define MLKEM(name, type)                                                                          \
@@ -10,14 +12,22 @@
         name "-round-trip", &wolfssl_mlkem_round_trip, type, 0                                     \
     }
 #define ECC(name, curve, bytes)                                                                    \
-    {"ecdh-" name "-key-share", &wolfssl_ecc_share, curve, bytes},                                 \
+    {"ecdh-" name "-keygen", &wolfssl_ecc_keygen, curve, bytes},                                   \
+        {"ecdh-" name "-key-share", &wolfssl_ecc_share, curve, bytes},                             \
         {"ecdh-" name "-derive", &wolfssl_ecc_derive, curve, bytes},                               \
+        {"ecdh-" name "-round-trip", &wolfssl_ecc_round_trip, curve, bytes},                       \
         {"ecdsa-" name "-sign", &wolfssl_ecdsa_sign, curve, bytes},                                \
     {                                                                                              \
         "ecdsa-" name "-verify", &wolfssl_ecdsa_verify, curve, bytes                               \
     }
+#define SIGNATURE(name, kind, parameter)                                                           \
+    {name "-sign", &kind##_sign, parameter, 0},                                                    \
+    {                                                                                              \
+        name "-verify", &kind##_verify, parameter, 0                                               \
+    }
 #define HASHED(name, digest, bytes)                                                                \
-    {"hkdf-extract-" name, &tlc_plain_hkdf_extract, digest, bytes},                                \
+    {"transcript-" name, &tlc_plain_transcript, digest, bytes},                                    \
+        {"hkdf-extract-" name, &tlc_plain_hkdf_extract, digest, bytes},                            \
     {                                                                                              \
         "hkdf-expand-label-" name, &tlc_plain_hkdf_expand_label, digest, bytes                     \
     }
@@ -29,15 +39,30 @@
 
 static const struct tlc_plain_row rows[] = {
 #ifdef HAVE_CURVE25519
+    {"x25519-keygen", &wolfssl_x25519_keygen, 0, CURVE25519_KEYSIZE},
     {"x25519-key-share", &wolfssl_x25519_share, 0, CURVE25519_KEYSIZE},
     {"x25519-derive", &wolfssl_x25519_derive, 0, CURVE25519_KEYSIZE},
+    {"x25519-round-trip", &wolfssl_x25519_round_trip, 0, CURVE25519_KEYSIZE},
 #endif
     ECC("p256", ECC_SECP256R1, 32),
     ECC("p384", ECC_SECP384R1, 48),
 #ifdef HAVE_ED25519
-    {"ed25519-sign", &wolfssl_ed25519_sign, 0, 0},
-    {"ed25519-verify", &wolfssl_ed25519_verify, 0, 0},
+    SIGNATURE("ed25519", wolfssl_ed25519, 0),
 #endif
+#ifdef WC_RSA_PSS
+    SIGNATURE("rsa-2048", wolfssl_rsa, 2048),
+    SIGNATURE("rsa-3072", wolfssl_rsa, 3072),
+    SIGNATURE("rsa-4096", wolfssl_rsa, 4096),
+#endif
+#ifdef WOLFSSL_HAVE_MLDSA
+    SIGNATURE("mldsa-44", wolfssl_mldsa, WC_ML_DSA_44),
+    SIGNATURE("mldsa-65", wolfssl_mldsa, WC_ML_DSA_65),
+    SIGNATURE("mldsa-87", wolfssl_mldsa, WC_ML_DSA_87),
+#endif
+    {"certificate-parse", &tlc_plain_certificate_parse, 0, 0},
+    {"chain-verify-1", &tlc_plain_chain_verify, 0, 1},
+    {"chain-verify-2", &tlc_plain_chain_verify, 0, 2},
+    {"chain-verify-3", &tlc_plain_chain_verify, 0, 3},
 #ifdef WOLFSSL_HAVE_MLKEM
     MLKEM("mlkem-512", WC_ML_KEM_512),
     MLKEM("mlkem-768", WC_ML_KEM_768),
@@ -63,6 +88,25 @@ static void close_random(struct tlc_stack_operation *operation)
         wc_FreeRng(&operation->rng);
 }
 
+static const char *lacks(const char *operation)
+{
+    // What a build has is told by the macros that its recipe sets.
+    if (strstr(operation, "mlkem"))
+        return tlc_plain_begins(operation, "mlkem")
+                   ? "was built without WOLFSSL_HAVE_MLKEM; OpenSSL 3.5 and AWS-LC have ML-KEM"
+                   : "has no hybrid as one key: its TLS joins two, which are operations of their "
+                     "own; OpenSSL 3.5 has";
+    if (tlc_plain_begins(operation, "mldsa-"))
+        return "was built without WOLFSSL_HAVE_MLDSA; OpenSSL 3.5 and AWS-LC have ML-DSA";
+    if (tlc_plain_begins(operation, "ed25519-"))
+        return "was built without HAVE_ED25519; OpenSSL, GnuTLS and AWS-LC have it";
+    if (tlc_plain_begins(operation, "x25519-"))
+        return "was built without HAVE_CURVE25519; OpenSSL, Mbed TLS, GnuTLS and AWS-LC have it";
+    if (tlc_plain_begins(operation, "rsa-"))
+        return "was built without WC_RSA_PSS; OpenSSL, Mbed TLS, GnuTLS and AWS-LC have it";
+    return NULL;
+}
+
 const struct tlc_plain_library tlc_plain_library = {
     .name = "wolfSSL",
     .rows = rows,
@@ -74,4 +118,7 @@ const struct tlc_plain_library tlc_plain_library = {
     .digest_nothing = wolfssl_digest_nothing,
     .expand_label = wolfssl_expand_label,
     .extract = wolfssl_extract,
+    .hash = &wolfssl_hash,
+    .certificates = &wolfssl_certificates,
+    .lacks = lacks,
 };

@@ -12,6 +12,10 @@
 #include <wolfssl/wolfcrypt/ed25519.h>
 #include <wolfssl/wolfcrypt/error-crypt.h>
 #include <wolfssl/wolfcrypt/hash.h>
+#include <wolfssl/wolfcrypt/rsa.h>
+#ifdef WOLFSSL_HAVE_MLDSA
+#include <wolfssl/wolfcrypt/wc_mldsa.h>
+#endif
 #ifdef WOLFSSL_HAVE_MLKEM
 #include <wolfssl/wolfcrypt/wc_mlkem.h>
 #endif
@@ -30,17 +34,39 @@ struct tlc_stack_operation {
 #ifdef WOLFSSL_HAVE_MLKEM
     MlKemKey mlkem, mlkem_peer;
 #endif
+#ifdef WOLFSSL_HAVE_MLDSA
+    MlDsaKey mldsa;
+#endif
+    RsaKey rsa;
+    wc_Sha256 sha256; // a running hash
+    wc_Sha384 sha384;
     Aes aes;
+    WOLFSSL_X509 *leaf; // a chain
+    WOLF_STACK_OF(WOLFSSL_X509) * intermediates;
+    WOLFSSL_X509_STORE *trust;
 };
 
 // wolfssl_operations_keys.c
-extern const struct tlc_plain_kind wolfssl_x25519_share, wolfssl_x25519_derive, wolfssl_ecc_share,
-    wolfssl_ecc_derive, wolfssl_ecdsa_sign, wolfssl_ecdsa_verify, wolfssl_ed25519_sign,
-    wolfssl_ed25519_verify, wolfssl_mlkem_keygen, wolfssl_mlkem_parsed, wolfssl_mlkem_encapsulate,
-    wolfssl_mlkem_decapsulate, wolfssl_mlkem_round_trip;
+extern const struct tlc_plain_kind wolfssl_x25519_keygen, wolfssl_x25519_share,
+    wolfssl_x25519_derive, wolfssl_x25519_round_trip, wolfssl_ecc_keygen, wolfssl_ecc_share,
+    wolfssl_ecc_derive, wolfssl_ecc_round_trip, wolfssl_ecdsa_sign, wolfssl_ecdsa_verify,
+    wolfssl_ed25519_sign, wolfssl_ed25519_verify;
+void wolfssl_ecc_free(struct tlc_stack_operation *operation);
+
+// wolfssl_operations_mlkem.c
+extern const struct tlc_plain_kind wolfssl_mlkem_keygen, wolfssl_mlkem_parsed,
+    wolfssl_mlkem_encapsulate, wolfssl_mlkem_decapsulate, wolfssl_mlkem_round_trip;
+
+// wolfssl_operations_mldsa.c, wolfssl_operations_rsa.c
+extern const struct tlc_plain_kind wolfssl_mldsa_sign, wolfssl_mldsa_verify, wolfssl_rsa_sign,
+    wolfssl_rsa_verify;
+
+// wolfssl_operations_certificates.c
+extern const struct tlc_plain_certificates wolfssl_certificates;
 
 // wolfssl_operations_symmetric.c
 extern const struct tlc_plain_kind wolfssl_seal_gcm, wolfssl_seal_chacha;
+extern const struct tlc_plain_hash wolfssl_hash;
 bool wolfssl_digest_nothing(struct tlc_stack_operation *operation, byte *out);
 bool wolfssl_expand_label(struct tlc_stack_operation *operation, byte *out, const byte *key,
                           const char *label, const byte *context);

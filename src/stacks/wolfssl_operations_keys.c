@@ -1,4 +1,4 @@
-// Keys, agreement, signatures and ML-KEM by wolfCrypt (docs/speed.md).
+// Keys, agreement and signatures of curves by wolfCrypt (docs/speed.md).
 #include <string.h>
 
 #include "stacks/wolfssl_operations.h"
@@ -61,10 +61,29 @@ static bool x25519_prepare(struct tlc_stack_operation *operation)
            x25519_give(operation, operation->plain.expected);
 }
 
-static bool x25519_share_once(struct tlc_stack_operation *operation)
+// Into the key that is there.
+static bool x25519_keygen_once(struct tlc_stack_operation *operation)
+{
+    return tlc_plain_works(operation, "wc_curve25519_make_key",
+                           wc_curve25519_make_key(&operation->rng, CURVE25519_KEYSIZE,
+                                                  &operation->x25519_peer)) &&
+           x25519_send(operation);
+}
+
+static bool x25519_renew(struct tlc_stack_operation *operation)
 {
     wc_curve25519_free(&operation->x25519_peer);
-    return x25519_make(operation, &operation->x25519_peer) && x25519_send(operation);
+    return x25519_make(operation, &operation->x25519_peer);
+}
+
+static bool x25519_meet(struct tlc_stack_operation *operation, byte *secret)
+{
+    return x25519_agree(operation, &operation->x25519, &operation->x25519_peer, secret);
+}
+
+static bool x25519_share_once(struct tlc_stack_operation *operation)
+{
+    return x25519_renew(operation) && x25519_send(operation);
 }
 
 static void x25519_free(struct tlc_stack_operation *operation)
@@ -73,26 +92,36 @@ static void x25519_free(struct tlc_stack_operation *operation)
     wc_curve25519_free(&operation->x25519_peer);
 }
 
-static const struct tlc_plain_exchange x25519_exchange = {x25519_take, x25519_give};
-const struct tlc_plain_kind wolfssl_x25519_share = {x25519_prepare, x25519_share_once,
+static const struct tlc_plain_exchange x25519_exchange = {x25519_take, x25519_give, x25519_renew,
+                                                          x25519_meet};
+const struct tlc_plain_kind wolfssl_x25519_keygen = {x25519_prepare, x25519_keygen_once,
+                                                     tlc_plain_check_share, x25519_free,
+                                                     &x25519_exchange},
+                            wolfssl_x25519_share = {x25519_prepare, x25519_share_once,
                                                     tlc_plain_check_share, x25519_free,
                                                     &x25519_exchange},
                             wolfssl_x25519_derive = {x25519_prepare, tlc_plain_derive, NULL,
-                                                     x25519_free, &x25519_exchange};
+                                                     x25519_free, &x25519_exchange},
+                            wolfssl_x25519_round_trip = {x25519_prepare, tlc_plain_round_trip, NULL,
+                                                         x25519_free, &x25519_exchange};
 #endif
 
 // ---- P-256 and P-384
 
-static bool ecc_make(struct tlc_stack_operation *operation, ecc_key *key)
+static int ecc_fill(struct tlc_stack_operation *operation, ecc_key *key)
 {
-    int code = wc_ecc_init(key);
-    code = code ? code
-                : wc_ecc_make_key_ex(&operation->rng, (int)operation->plain.row->size, key,
-                                     operation->plain.row->parameter);
+    int code = wc_ecc_make_key_ex(&operation->rng, (int)operation->plain.row->size, key,
+                                  operation->plain.row->parameter);
 #ifdef ECC_TIMING_RESISTANT
     code = code ? code : wc_ecc_set_rng(key, &operation->rng);
 #endif
-    return tlc_plain_works(operation, "wc_ecc_make_key", code);
+    return code;
+}
+
+static bool ecc_make(struct tlc_stack_operation *operation, ecc_key *key)
+{
+    int code = wc_ecc_init(key);
+    return tlc_plain_works(operation, "wc_ecc_make_key", code ? code : ecc_fill(operation, key));
 }
 
 static bool ecc_agree(struct tlc_stack_operation *operation, ecc_key *own, ecc_key *peer,
@@ -135,23 +164,46 @@ static bool ecc_prepare(struct tlc_stack_operation *operation)
            ecc_send(operation) && ecc_give(operation, operation->plain.expected);
 }
 
-static bool ecc_share_once(struct tlc_stack_operation *operation)
+// Into the key that is there.
+static bool ecc_keygen_once(struct tlc_stack_operation *operation)
 {
-    wc_ecc_free(&operation->ecc_peer);
-    return ecc_make(operation, &operation->ecc_peer) && ecc_send(operation);
+    return tlc_plain_works(operation, "wc_ecc_make_key",
+                           ecc_fill(operation, &operation->ecc_peer)) &&
+           ecc_send(operation);
 }
 
-static void ecc_free(struct tlc_stack_operation *operation)
+static bool ecc_renew(struct tlc_stack_operation *operation)
+{
+    wc_ecc_free(&operation->ecc_peer);
+    return ecc_make(operation, &operation->ecc_peer);
+}
+
+static bool ecc_meet(struct tlc_stack_operation *operation, byte *secret)
+{
+    return ecc_agree(operation, &operation->ecc, &operation->ecc_peer, secret);
+}
+
+static bool ecc_share_once(struct tlc_stack_operation *operation)
+{
+    return ecc_renew(operation) && ecc_send(operation);
+}
+
+void wolfssl_ecc_free(struct tlc_stack_operation *operation)
 {
     wc_ecc_free(&operation->ecc);
     wc_ecc_free(&operation->ecc_peer);
 }
 
-static const struct tlc_plain_exchange ecc_exchange = {ecc_take, ecc_give};
-const struct tlc_plain_kind wolfssl_ecc_share = {ecc_prepare, ecc_share_once, tlc_plain_check_share,
-                                                 ecc_free, &ecc_exchange},
-                            wolfssl_ecc_derive = {ecc_prepare, tlc_plain_derive, NULL, ecc_free,
-                                                  &ecc_exchange};
+static const struct tlc_plain_exchange ecc_exchange = {ecc_take, ecc_give, ecc_renew, ecc_meet};
+const struct tlc_plain_kind wolfssl_ecc_keygen = {ecc_prepare, ecc_keygen_once,
+                                                  tlc_plain_check_share, wolfssl_ecc_free,
+                                                  &ecc_exchange},
+                            wolfssl_ecc_share = {ecc_prepare, ecc_share_once, tlc_plain_check_share,
+                                                 wolfssl_ecc_free, &ecc_exchange},
+                            wolfssl_ecc_derive = {ecc_prepare, tlc_plain_derive, NULL,
+                                                  wolfssl_ecc_free, &ecc_exchange},
+                            wolfssl_ecc_round_trip = {ecc_prepare, tlc_plain_round_trip, NULL,
+                                                      wolfssl_ecc_free, &ecc_exchange};
 
 // ---- signatures of CertificateVerify
 
@@ -193,9 +245,9 @@ static bool ecdsa_prepare(struct tlc_stack_operation *operation)
 }
 
 const struct tlc_plain_kind wolfssl_ecdsa_sign = {ecdsa_prepare, ecdsa_sign_once, ecdsa_verify_once,
-                                                  ecc_free, NULL},
+                                                  wolfssl_ecc_free, NULL},
                             wolfssl_ecdsa_verify = {ecdsa_prepare, ecdsa_verify_once, NULL,
-                                                    ecc_free, NULL};
+                                                    wolfssl_ecc_free, NULL};
 
 #ifdef HAVE_ED25519
 static bool ed25519_sign_once(struct tlc_stack_operation *operation)
@@ -237,101 +289,4 @@ const struct tlc_plain_kind wolfssl_ed25519_sign = {ed25519_prepare, ed25519_sig
                                                     ed25519_verify_once, ed25519_free, NULL},
                             wolfssl_ed25519_verify = {ed25519_prepare, ed25519_verify_once, NULL,
                                                       ed25519_free, NULL};
-#endif
-
-#ifdef WOLFSSL_HAVE_MLKEM
-// ---- ML-KEM (FIPS 203): the own key opens, `mlkem_peer` is what was parsed of its bytes
-
-static bool mlkem_make(struct tlc_stack_operation *operation)
-{
-    int code =
-        wc_MlKemKey_Init(&operation->mlkem, operation->plain.row->parameter, NULL, INVALID_DEVID);
-    code = code ? code : wc_MlKemKey_MakeKey(&operation->mlkem, &operation->rng);
-    code =
-        code ? code : wc_MlKemKey_PublicKeySize(&operation->mlkem, &operation->plain.input_bytes);
-    code = code ? code
-                : wc_MlKemKey_EncodePublicKey(&operation->mlkem, operation->plain.input,
-                                              operation->plain.input_bytes);
-    return tlc_plain_works(operation, "wc_MlKemKey_MakeKey", code);
-}
-
-static bool mlkem_parse(struct tlc_stack_operation *operation)
-{
-    int code = wc_MlKemKey_Init(&operation->mlkem_peer, operation->plain.row->parameter, NULL,
-                                INVALID_DEVID);
-    code = code ? code
-                : wc_MlKemKey_DecodePublicKey(&operation->mlkem_peer, operation->plain.input,
-                                              operation->plain.input_bytes);
-    return tlc_plain_works(operation, "wc_MlKemKey_DecodePublicKey", code);
-}
-
-static bool mlkem_encapsulate_once(struct tlc_stack_operation *operation)
-{
-    int code = wc_MlKemKey_CipherTextSize(&operation->mlkem_peer, &operation->plain.output_bytes);
-    code = code ? code
-                : wc_MlKemKey_Encapsulate(&operation->mlkem_peer, operation->plain.output,
-                                          operation->plain.expected, &operation->rng);
-    return tlc_plain_works(operation, "wc_MlKemKey_Encapsulate", code);
-}
-
-static bool mlkem_opens(struct tlc_stack_operation *operation)
-{
-    byte secret[TLC_PLAIN_SECRET];
-    return tlc_plain_works(operation, "wc_MlKemKey_Decapsulate",
-                           wc_MlKemKey_Decapsulate(&operation->mlkem, secret,
-                                                   operation->plain.output,
-                                                   operation->plain.output_bytes)) &&
-           tlc_plain_is_right(operation, "the two sides have different secrets",
-                              !memcmp(secret, operation->plain.expected, 32));
-}
-
-static bool mlkem_prepare(struct tlc_stack_operation *operation)
-{
-    return mlkem_make(operation) && mlkem_parse(operation) && mlkem_encapsulate_once(operation);
-}
-
-static bool mlkem_keygen_once(struct tlc_stack_operation *operation)
-{
-    wc_MlKemKey_Free(&operation->mlkem);
-    return mlkem_make(operation);
-}
-
-static bool mlkem_parse_once(struct tlc_stack_operation *operation)
-{
-    wc_MlKemKey_Free(&operation->mlkem_peer);
-    return mlkem_parse(operation);
-}
-
-// A key pair, and a parsed key, are right when what is sealed to the bytes is opened.
-static bool mlkem_check(struct tlc_stack_operation *operation)
-{
-    return mlkem_encapsulate_once(operation) && mlkem_opens(operation);
-}
-
-static bool mlkem_keygen_check(struct tlc_stack_operation *operation)
-{
-    return mlkem_parse_once(operation) && mlkem_check(operation);
-}
-
-static bool mlkem_round_trip_once(struct tlc_stack_operation *operation)
-{
-    return mlkem_parse_once(operation) && mlkem_check(operation);
-}
-
-static void mlkem_free(struct tlc_stack_operation *operation)
-{
-    wc_MlKemKey_Free(&operation->mlkem);
-    wc_MlKemKey_Free(&operation->mlkem_peer);
-}
-
-const struct tlc_plain_kind wolfssl_mlkem_keygen = {mlkem_prepare, mlkem_keygen_once,
-                                                    mlkem_keygen_check, mlkem_free, NULL},
-                            wolfssl_mlkem_parsed = {mlkem_prepare, mlkem_parse_once, mlkem_check,
-                                                    mlkem_free, NULL},
-                            wolfssl_mlkem_encapsulate = {mlkem_prepare, mlkem_encapsulate_once,
-                                                         mlkem_opens, mlkem_free, NULL},
-                            wolfssl_mlkem_decapsulate = {mlkem_prepare, mlkem_opens, NULL,
-                                                         mlkem_free, NULL},
-                            wolfssl_mlkem_round_trip = {mlkem_prepare, mlkem_round_trip_once, NULL,
-                                                        mlkem_free, NULL};
 #endif

@@ -1,4 +1,4 @@
-// The key schedule and records by wolfCrypt (docs/speed.md).
+// The key schedule, the transcript and records by wolfCrypt (docs/speed.md).
 #include <string.h>
 
 #include "stacks/wolfssl_operations.h"
@@ -37,6 +37,46 @@ bool wolfssl_extract(struct tlc_stack_operation *operation, const byte *salt, co
                            wc_Tls13_HKDF_Extract(operation->plain.output, salt, hash, copy, hash,
                                                  operation->plain.row->parameter));
 }
+
+// ---- the transcript
+
+static bool is_sha384(const struct tlc_stack_operation *operation)
+{
+    return operation->plain.row->parameter == WC_SHA384;
+}
+
+static bool hash_begin(struct tlc_stack_operation *operation)
+{
+    return tlc_plain_works(operation, "digest",
+                           is_sha384(operation) ? wc_InitSha384(&operation->sha384)
+                                                : wc_InitSha256(&operation->sha256));
+}
+
+static bool hash_add(struct tlc_stack_operation *operation, const byte *bytes, size_t count)
+{
+    return tlc_plain_works(operation, "digest",
+                           is_sha384(operation)
+                               ? wc_Sha384Update(&operation->sha384, bytes, (word32)count)
+                               : wc_Sha256Update(&operation->sha256, bytes, (word32)count));
+}
+
+// The library finishes a copy.
+static bool hash_so_far(struct tlc_stack_operation *operation, byte *out)
+{
+    return tlc_plain_works(operation, "digest",
+                           is_sha384(operation) ? wc_Sha384GetHash(&operation->sha384, out)
+                                                : wc_Sha256GetHash(&operation->sha256, out));
+}
+
+static void hash_end(struct tlc_stack_operation *operation)
+{
+    if (is_sha384(operation))
+        wc_Sha384Free(&operation->sha384);
+    else
+        wc_Sha256Free(&operation->sha256);
+}
+
+const struct tlc_plain_hash wolfssl_hash = {hash_begin, hash_add, hash_so_far, hash_end};
 
 // ---- a record
 
