@@ -1,28 +1,9 @@
 // Raw operations of Mbed TLS's classic interface (docs/speed.md).
-#include <mbedtls/chachapoly.h>
-#include <mbedtls/ecdh.h>
-#include <mbedtls/ecdsa.h>
 #include <mbedtls/error.h>
-#include <mbedtls/gcm.h>
 #include <mbedtls/hkdf.h>
-#include <mbedtls/rsa.h>
 #include <string.h>
 
-#include "stacks/mbedtls_plugin.h"
-#include "stacks/plain_operations.h"
-
-struct tlc_stack_operation {
-    struct tlc_plain_operation plain; // `parameter` of a row is in Mbed TLS's numbers
-    mbedtls_entropy_context entropy;
-    mbedtls_ctr_drbg_context random;
-    mbedtls_ecp_group group;
-    mbedtls_mpi own_secret, peer_secret;
-    mbedtls_ecp_point own, peer;
-    mbedtls_ecdsa_context signer;
-    mbedtls_rsa_context rsa;
-    mbedtls_gcm_context gcm;
-    mbedtls_chachapoly_context chacha;
-};
+#include "stacks/mbedtls_operations.h"
 
 static bool open_random(struct tlc_stack_operation *operation)
 {
@@ -34,9 +15,14 @@ static bool open_random(struct tlc_stack_operation *operation)
     mbedtls_ecp_point_init(&operation->own);
     mbedtls_ecp_point_init(&operation->peer);
     mbedtls_ecdsa_init(&operation->signer);
+    mbedtls_ecdsa_init(&operation->issuer);
     mbedtls_rsa_init(&operation->rsa);
     mbedtls_gcm_init(&operation->gcm);
     mbedtls_chachapoly_init(&operation->chacha);
+    mbedtls_md_init(&operation->running);
+    mbedtls_md_init(&operation->copy);
+    mbedtls_x509_crt_init(&operation->chain);
+    mbedtls_x509_crt_init(&operation->trusted);
     return tlc_plain_works(operation, "mbedtls_ctr_drbg_seed",
                            mbedtls_ctr_drbg_seed(&operation->random, mbedtls_entropy_func,
                                                  &operation->entropy, NULL, 0));
@@ -44,9 +30,14 @@ static bool open_random(struct tlc_stack_operation *operation)
 
 static void close_all(struct tlc_stack_operation *operation)
 {
+    mbedtls_x509_crt_free(&operation->trusted);
+    mbedtls_x509_crt_free(&operation->chain);
+    mbedtls_md_free(&operation->copy);
+    mbedtls_md_free(&operation->running);
     mbedtls_chachapoly_free(&operation->chacha);
     mbedtls_gcm_free(&operation->gcm);
     mbedtls_rsa_free(&operation->rsa);
+    mbedtls_ecdsa_free(&operation->issuer);
     mbedtls_ecdsa_free(&operation->signer);
     mbedtls_ecp_point_free(&operation->peer);
     mbedtls_ecp_point_free(&operation->own);
@@ -116,27 +107,58 @@ static bool give(struct tlc_stack_operation *operation, uint8_t *out)
     return agree(operation, &operation->peer_secret, &operation->own, out);
 }
 
-static bool agreement_prepare(struct tlc_stack_operation *operation)
+static bool meet(struct tlc_stack_operation *operation, uint8_t *out)
+{
+    return agree(operation, &operation->own_secret, &operation->peer, out);
+}
+
+static bool load_group(struct tlc_stack_operation *operation)
 {
     return tlc_plain_works(
-               operation, "mbedtls_ecp_group_load",
-               mbedtls_ecp_group_load(&operation->group,
-                                      (mbedtls_ecp_group_id)operation->plain.row->parameter)) &&
-           make(operation, &operation->own_secret, &operation->own) &&
+        operation, "mbedtls_ecp_group_load",
+        mbedtls_ecp_group_load(&operation->group,
+                               (mbedtls_ecp_group_id)operation->plain.row->parameter));
+}
+
+static bool agreement_prepare(struct tlc_stack_operation *operation)
+{
+    return load_group(operation) && make(operation, &operation->own_secret, &operation->own) &&
            make(operation, &operation->peer_secret, &operation->peer) && send(operation) &&
            give(operation, operation->plain.expected);
 }
 
-static bool share_once(struct tlc_stack_operation *operation)
+// Into the key that is there.
+static bool keygen_once(struct tlc_stack_operation *operation)
 {
     return make(operation, &operation->peer_secret, &operation->peer) && send(operation);
 }
 
-static const struct tlc_plain_exchange exchange = {take, give};
-static const struct tlc_plain_kind share = {agreement_prepare, share_once, tlc_plain_check_share,
+// The group and the key are made anew.
+static bool renew(struct tlc_stack_operation *operation)
+{
+    mbedtls_ecp_point_free(&operation->peer);
+    mbedtls_mpi_free(&operation->peer_secret);
+    mbedtls_ecp_group_free(&operation->group);
+    mbedtls_ecp_group_init(&operation->group);
+    mbedtls_mpi_init(&operation->peer_secret);
+    mbedtls_ecp_point_init(&operation->peer);
+    return load_group(operation) && make(operation, &operation->peer_secret, &operation->peer);
+}
+
+static bool share_once(struct tlc_stack_operation *operation)
+{
+    return renew(operation) && send(operation);
+}
+
+static const struct tlc_plain_exchange exchange = {take, give, renew, meet};
+static const struct tlc_plain_kind keygen = {agreement_prepare, keygen_once, tlc_plain_check_share,
+                                             NULL, &exchange},
+                                   share = {agreement_prepare, share_once, tlc_plain_check_share,
                                             NULL, &exchange},
                                    derive = {agreement_prepare, tlc_plain_derive, NULL, NULL,
-                                             &exchange};
+                                             &exchange},
+                                   round_trip = {agreement_prepare, tlc_plain_round_trip, NULL,
+                                                 NULL, &exchange};
 
 // ---- signatures of CertificateVerify
 
@@ -258,6 +280,39 @@ static bool extract(struct tlc_stack_operation *operation, const uint8_t *salt, 
         mbedtls_hkdf_extract(digest_of(operation), salt, hash, key, hash, operation->plain.output));
 }
 
+// ---- the transcript
+
+static bool hash_begin(struct tlc_stack_operation *operation)
+{
+    mbedtls_md_init(&operation->running);
+    mbedtls_md_init(&operation->copy);
+    int code = mbedtls_md_setup(&operation->running, digest_of(operation), 0);
+    code = code ? code : mbedtls_md_setup(&operation->copy, digest_of(operation), 0);
+    code = code ? code : mbedtls_md_starts(&operation->running);
+    return tlc_plain_works(operation, "mbedtls_md_starts", code);
+}
+
+static bool hash_add(struct tlc_stack_operation *operation, const uint8_t *bytes, size_t count)
+{
+    return tlc_plain_works(operation, "mbedtls_md_update",
+                           mbedtls_md_update(&operation->running, bytes, count));
+}
+
+static bool hash_so_far(struct tlc_stack_operation *operation, uint8_t *out)
+{
+    int code = mbedtls_md_clone(&operation->copy, &operation->running);
+    return tlc_plain_works(operation, "mbedtls_md_finish",
+                           code ? code : mbedtls_md_finish(&operation->copy, out));
+}
+
+static void hash_end(struct tlc_stack_operation *operation)
+{
+    mbedtls_md_free(&operation->copy);
+    mbedtls_md_free(&operation->running);
+}
+
+static const struct tlc_plain_hash running_hash = {hash_begin, hash_add, hash_so_far, hash_end};
+
 // ---- a record
 
 static bool gcm_prepare(struct tlc_stack_operation *operation)
@@ -304,12 +359,18 @@ static const struct tlc_plain_kind seal_gcm = {gcm_prepare, gcm_once, tlc_plain_
 // ---- the table
 
 static const struct tlc_plain_row rows[] = {
+    {"x25519-keygen", &keygen, MBEDTLS_ECP_DP_CURVE25519, 32},
     {"x25519-key-share", &share, MBEDTLS_ECP_DP_CURVE25519, 32},
     {"x25519-derive", &derive, MBEDTLS_ECP_DP_CURVE25519, 32},
+    {"x25519-round-trip", &round_trip, MBEDTLS_ECP_DP_CURVE25519, 32},
+    {"ecdh-p256-keygen", &keygen, MBEDTLS_ECP_DP_SECP256R1, 32},
     {"ecdh-p256-key-share", &share, MBEDTLS_ECP_DP_SECP256R1, 32},
     {"ecdh-p256-derive", &derive, MBEDTLS_ECP_DP_SECP256R1, 32},
+    {"ecdh-p256-round-trip", &round_trip, MBEDTLS_ECP_DP_SECP256R1, 32},
+    {"ecdh-p384-keygen", &keygen, MBEDTLS_ECP_DP_SECP384R1, 48},
     {"ecdh-p384-key-share", &share, MBEDTLS_ECP_DP_SECP384R1, 48},
     {"ecdh-p384-derive", &derive, MBEDTLS_ECP_DP_SECP384R1, 48},
+    {"ecdh-p384-round-trip", &round_trip, MBEDTLS_ECP_DP_SECP384R1, 48},
     {"ecdsa-p256-sign", &ecdsa_sign, MBEDTLS_ECP_DP_SECP256R1, 32},
     {"ecdsa-p256-verify", &ecdsa_verify, MBEDTLS_ECP_DP_SECP256R1, 32},
     {"ecdsa-p384-sign", &ecdsa_sign, MBEDTLS_ECP_DP_SECP384R1, 48},
@@ -320,10 +381,16 @@ static const struct tlc_plain_row rows[] = {
     {"rsa-3072-verify", &rsa_verify, 3072, 0},
     {"rsa-4096-sign", &rsa_sign, 4096, 0},
     {"rsa-4096-verify", &rsa_verify, 4096, 0},
+    {"certificate-parse", &tlc_plain_certificate_parse, 0, 0},
+    {"chain-verify-1", &tlc_plain_chain_verify, 0, 1},
+    {"chain-verify-2", &tlc_plain_chain_verify, 0, 2},
+    {"chain-verify-3", &tlc_plain_chain_verify, 0, 3},
     {"hkdf-extract-sha256", &tlc_plain_hkdf_extract, MBEDTLS_MD_SHA256, 32},
     {"hkdf-expand-label-sha256", &tlc_plain_hkdf_expand_label, MBEDTLS_MD_SHA256, 32},
+    {"transcript-sha256", &tlc_plain_transcript, MBEDTLS_MD_SHA256, 32},
     {"hkdf-extract-sha384", &tlc_plain_hkdf_extract, MBEDTLS_MD_SHA384, 48},
     {"hkdf-expand-label-sha384", &tlc_plain_hkdf_expand_label, MBEDTLS_MD_SHA384, 48},
+    {"transcript-sha384", &tlc_plain_transcript, MBEDTLS_MD_SHA384, 48},
     {"aes-128-gcm-seal-flight", &seal_gcm, 16, 1024},
     {"aes-128-gcm-seal-large-flight", &seal_gcm, 16, 10240},
     {"aes-256-gcm-seal-flight", &seal_gcm, 32, 1024},
@@ -331,6 +398,19 @@ static const struct tlc_plain_row rows[] = {
     {"chacha20-poly1305-seal-flight", &seal_chacha, 32, 1024},
     {"chacha20-poly1305-seal-large-flight", &seal_chacha, 32, 10240},
 };
+
+// No header of Mbed TLS 3.6 has a function for these; PSA names Ed25519, and no part of the library
+// serves it.
+static const char *lacks(const char *operation)
+{
+    if (strstr(operation, "mlkem"))
+        return "has no ML-KEM, alone or in a hybrid; OpenSSL 3.5 and wolfSSL have";
+    if (tlc_plain_begins(operation, "mldsa-"))
+        return "has no ML-DSA; OpenSSL 3.5, wolfSSL and AWS-LC have";
+    if (tlc_plain_begins(operation, "ed25519-"))
+        return "has no Ed25519; OpenSSL, wolfSSL, GnuTLS and AWS-LC have";
+    return NULL;
+}
 
 const struct tlc_plain_library tlc_plain_library = {
     .name = "Mbed TLS",
@@ -343,4 +423,7 @@ const struct tlc_plain_library tlc_plain_library = {
     .digest_nothing = digest_nothing,
     .expand_label = expand_label,
     .extract = extract,
+    .hash = &running_hash,
+    .certificates = &mbedtls_certificates,
+    .lacks = lacks,
 };

@@ -181,7 +181,8 @@ static bool make_chain(struct tlc_stack_operation *operation, size_t depth)
 static void free_all(struct tlc_stack_operation *operation)
 {
     tlc_plain_library.certificates->unload(operation);
-    tlc_plain_library.certificates->free(operation);
+    if (tlc_plain_library.certificates->free)
+        tlc_plain_library.certificates->free(operation);
 }
 
 static bool parse_prepare(struct tlc_stack_operation *operation)

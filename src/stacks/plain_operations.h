@@ -81,7 +81,7 @@ struct tlc_plain_certificates {
     bool (*load)(struct tlc_stack_operation *operation, size_t depth);
     bool (*verify)(struct tlc_stack_operation *operation);
     void (*unload)(struct tlc_stack_operation *operation); // what `parse` and `load` made
-    void (*free)(struct tlc_stack_operation *operation);   // all
+    void (*free)(struct tlc_stack_operation *operation);   // the keys; NULL: `close` does
 };
 
 // Each plug-in defines one.
