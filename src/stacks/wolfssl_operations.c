@@ -1,6 +1,4 @@
 // The table of wolfCrypt's raw operations.
-#include <string.h>
-
 #include "stacks/wolfssl_operations.h"
 
 #define MLKEM(name, type)                                                                          \
@@ -10,6 +8,12 @@
         {name "-decapsulate", &wolfssl_mlkem_decapsulate, type, 0},                                \
     {                                                                                              \
         name "-round-trip", &wolfssl_mlkem_round_trip, type, 0                                     \
+    }
+#define HYBRID(name, curve, bytes)                                                                 \
+    {name "-key-share", &wolfssl_hybrid_share, curve, bytes},                                      \
+        {name "-accept", &wolfssl_hybrid_accept, curve, bytes},                                    \
+    {                                                                                              \
+        name "-decapsulate", &wolfssl_hybrid_decapsulate, curve, bytes                             \
     }
 #define ECC(name, curve, bytes)                                                                    \
     {"ecdh-" name "-keygen", &wolfssl_ecc_keygen, curve, bytes},                                   \
@@ -67,6 +71,11 @@ static const struct tlc_plain_row rows[] = {
     MLKEM("mlkem-512", WC_ML_KEM_512),
     MLKEM("mlkem-768", WC_ML_KEM_768),
     MLKEM("mlkem-1024", WC_ML_KEM_1024),
+#ifdef HAVE_CURVE25519
+    HYBRID("x25519mlkem768", WOLFSSL_HYBRID_X25519, CURVE25519_KEYSIZE),
+#endif
+    HYBRID("secp256r1mlkem768", ECC_SECP256R1, 32),
+    HYBRID("secp384r1mlkem1024", ECC_SECP384R1, 48),
 #endif
     HASHED("sha256", WC_SHA256, 32),
     HASHED("sha384", WC_SHA384, 48),
@@ -88,22 +97,34 @@ static void close_random(struct tlc_stack_operation *operation)
         wc_FreeRng(&operation->rng);
 }
 
+// What the library has and this build has not.
+static const struct {
+    const char *start, *why;
+} absent[] = {
+#ifndef HAVE_CURVE25519
+    {"x25519", "was built without HAVE_CURVE25519; OpenSSL, Mbed TLS, GnuTLS and AWS-LC have it"},
+#endif
+#ifndef HAVE_ED25519
+    {"ed25519-", "was built without HAVE_ED25519; OpenSSL, GnuTLS and AWS-LC have it"},
+#endif
+#ifndef WC_RSA_PSS
+    {"rsa-", "was built without WC_RSA_PSS; OpenSSL, Mbed TLS, GnuTLS and AWS-LC have it"},
+#endif
+#ifndef WOLFSSL_HAVE_MLDSA
+    {"mldsa-", "was built without WOLFSSL_HAVE_MLDSA; OpenSSL 3.5 and AWS-LC have ML-DSA"},
+#endif
+#ifndef WOLFSSL_HAVE_MLKEM
+    {"mlkem-", "was built without WOLFSSL_HAVE_MLKEM; OpenSSL 3.5 and AWS-LC have ML-KEM"},
+    {"x25519mlkem", "was built without WOLFSSL_HAVE_MLKEM; OpenSSL 3.5 has hybrids"},
+    {"secp", "was built without WOLFSSL_HAVE_MLKEM; OpenSSL 3.5 has hybrids"},
+#endif
+    {NULL, NULL}};
+
 static const char *lacks(const char *operation)
 {
-    // What a build has is told by the macros that its recipe sets.
-    if (strstr(operation, "mlkem"))
-        return tlc_plain_begins(operation, "mlkem")
-                   ? "was built without WOLFSSL_HAVE_MLKEM; OpenSSL 3.5 and AWS-LC have ML-KEM"
-                   : "has no hybrid as one key: its TLS joins two, which are operations of their "
-                     "own; OpenSSL 3.5 has";
-    if (tlc_plain_begins(operation, "mldsa-"))
-        return "was built without WOLFSSL_HAVE_MLDSA; OpenSSL 3.5 and AWS-LC have ML-DSA";
-    if (tlc_plain_begins(operation, "ed25519-"))
-        return "was built without HAVE_ED25519; OpenSSL, GnuTLS and AWS-LC have it";
-    if (tlc_plain_begins(operation, "x25519-"))
-        return "was built without HAVE_CURVE25519; OpenSSL, Mbed TLS, GnuTLS and AWS-LC have it";
-    if (tlc_plain_begins(operation, "rsa-"))
-        return "was built without WC_RSA_PSS; OpenSSL, Mbed TLS, GnuTLS and AWS-LC have it";
+    for (size_t i = 0; absent[i].start; i++)
+        if (tlc_plain_begins(operation, absent[i].start))
+            return absent[i].why;
     return NULL;
 }
 

@@ -20,8 +20,17 @@
 #include <wolfssl/wolfcrypt/wc_mlkem.h>
 #endif
 
+// The bytes of a public key of a curve, as they stand in a key share.
+struct wolfssl_point {
+    byte bytes[1 + 2 * 48];
+    word32 count;
+};
+
 struct tlc_stack_operation {
     struct tlc_plain_operation plain; // `parameter` of a row is in wolfCrypt's numbers
+    struct wolfssl_point sent, answer;
+    byte agreed[TLC_PLAIN_SECRET]; // of the curve in a hybrid
+    int kem;                       // type of ML-KEM
     WC_RNG rng;
     bool has_rng;
 #ifdef HAVE_CURVE25519
@@ -52,10 +61,18 @@ extern const struct tlc_plain_kind wolfssl_x25519_keygen, wolfssl_x25519_share,
     wolfssl_ecc_derive, wolfssl_ecc_round_trip, wolfssl_ecdsa_sign, wolfssl_ecdsa_verify,
     wolfssl_ed25519_sign, wolfssl_ed25519_verify;
 void wolfssl_ecc_free(struct tlc_stack_operation *operation);
+// A new own key, its bytes as the answer, and its secret with the bytes that were sent.
+bool wolfssl_x25519_accept(struct tlc_stack_operation *operation, byte *secret);
+bool wolfssl_ecc_accept(struct tlc_stack_operation *operation, byte *secret);
 
 // wolfssl_operations_mlkem.c
 extern const struct tlc_plain_kind wolfssl_mlkem_keygen, wolfssl_mlkem_parsed,
     wolfssl_mlkem_encapsulate, wolfssl_mlkem_decapsulate, wolfssl_mlkem_round_trip;
+
+// wolfssl_operations_hybrid.c: `parameter` is the curve, or that of no number for X25519
+enum { WOLFSSL_HYBRID_X25519 = -1 };
+extern const struct tlc_plain_kind wolfssl_hybrid_share, wolfssl_hybrid_accept,
+    wolfssl_hybrid_decapsulate;
 
 // wolfssl_operations_mldsa.c, wolfssl_operations_rsa.c
 extern const struct tlc_plain_kind wolfssl_mldsa_sign, wolfssl_mldsa_verify, wolfssl_rsa_sign,

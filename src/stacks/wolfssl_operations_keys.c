@@ -25,13 +25,18 @@ static bool x25519_agree(struct tlc_stack_operation *operation, curve25519_key *
         wc_curve25519_shared_secret_ex(own, peer, secret, &count, EC25519_LITTLE_ENDIAN));
 }
 
-static bool x25519_send(struct tlc_stack_operation *operation)
+static bool x25519_export(struct tlc_stack_operation *operation, curve25519_key *key,
+                          struct wolfssl_point *point)
 {
-    operation->plain.input_bytes = CURVE25519_KEYSIZE;
+    point->count = sizeof point->bytes;
     return tlc_plain_works(
         operation, "wc_curve25519_export_public",
-        wc_curve25519_export_public_ex(&operation->x25519_peer, operation->plain.input,
-                                       &operation->plain.input_bytes, EC25519_LITTLE_ENDIAN));
+        wc_curve25519_export_public_ex(key, point->bytes, &point->count, EC25519_LITTLE_ENDIAN));
+}
+
+static bool x25519_send(struct tlc_stack_operation *operation)
+{
+    return x25519_export(operation, &operation->x25519_peer, &operation->sent);
 }
 
 // The key of the bytes that were sent, and the own key's secret with it.
@@ -39,10 +44,9 @@ static bool x25519_take(struct tlc_stack_operation *operation, byte *secret)
 {
     curve25519_key sent;
     int code = wc_curve25519_init(&sent);
-    code =
-        code ? code
-             : wc_curve25519_import_public_ex(operation->plain.input, operation->plain.input_bytes,
-                                              &sent, EC25519_LITTLE_ENDIAN);
+    code = code ? code
+                : wc_curve25519_import_public_ex(operation->sent.bytes, operation->sent.count,
+                                                 &sent, EC25519_LITTLE_ENDIAN);
     bool good = tlc_plain_works(operation, "wc_curve25519_import_public", code) &&
                 x25519_agree(operation, &operation->x25519, &sent, secret);
     wc_curve25519_free(&sent);
@@ -84,6 +88,14 @@ static bool x25519_meet(struct tlc_stack_operation *operation, byte *secret)
 static bool x25519_share_once(struct tlc_stack_operation *operation)
 {
     return x25519_renew(operation) && x25519_send(operation);
+}
+
+bool wolfssl_x25519_accept(struct tlc_stack_operation *operation, byte *secret)
+{
+    wc_curve25519_free(&operation->x25519);
+    return x25519_make(operation, &operation->x25519) &&
+           x25519_export(operation, &operation->x25519, &operation->answer) &&
+           x25519_take(operation, secret);
 }
 
 static void x25519_free(struct tlc_stack_operation *operation)
@@ -132,12 +144,17 @@ static bool ecc_agree(struct tlc_stack_operation *operation, ecc_key *own, ecc_k
                            wc_ecc_shared_secret(own, peer, secret, &count));
 }
 
+static bool ecc_export(struct tlc_stack_operation *operation, ecc_key *key,
+                       struct wolfssl_point *point)
+{
+    point->count = sizeof point->bytes;
+    return tlc_plain_works(operation, "wc_ecc_export_x963",
+                           wc_ecc_export_x963(key, point->bytes, &point->count));
+}
+
 static bool ecc_send(struct tlc_stack_operation *operation)
 {
-    operation->plain.input_bytes = TLC_PLAIN_BYTES;
-    return tlc_plain_works(operation, "wc_ecc_export_x963",
-                           wc_ecc_export_x963(&operation->ecc_peer, operation->plain.input,
-                                              &operation->plain.input_bytes));
+    return ecc_export(operation, &operation->ecc_peer, &operation->sent);
 }
 
 static bool ecc_take(struct tlc_stack_operation *operation, byte *secret)
@@ -145,7 +162,7 @@ static bool ecc_take(struct tlc_stack_operation *operation, byte *secret)
     ecc_key sent;
     int code = wc_ecc_init(&sent);
     code = code ? code
-                : wc_ecc_import_x963_ex(operation->plain.input, operation->plain.input_bytes, &sent,
+                : wc_ecc_import_x963_ex(operation->sent.bytes, operation->sent.count, &sent,
                                         operation->plain.row->parameter);
     bool good = tlc_plain_works(operation, "wc_ecc_import_x963", code) &&
                 ecc_agree(operation, &operation->ecc, &sent, secret);
@@ -186,6 +203,14 @@ static bool ecc_meet(struct tlc_stack_operation *operation, byte *secret)
 static bool ecc_share_once(struct tlc_stack_operation *operation)
 {
     return ecc_renew(operation) && ecc_send(operation);
+}
+
+bool wolfssl_ecc_accept(struct tlc_stack_operation *operation, byte *secret)
+{
+    wc_ecc_free(&operation->ecc);
+    return ecc_make(operation, &operation->ecc) &&
+           ecc_export(operation, &operation->ecc, &operation->answer) &&
+           ecc_take(operation, secret);
 }
 
 void wolfssl_ecc_free(struct tlc_stack_operation *operation)

@@ -8,8 +8,7 @@
 
 static bool mlkem_make(struct tlc_stack_operation *operation)
 {
-    int code =
-        wc_MlKemKey_Init(&operation->mlkem, operation->plain.row->parameter, NULL, INVALID_DEVID);
+    int code = wc_MlKemKey_Init(&operation->mlkem, operation->kem, NULL, INVALID_DEVID);
     code = code ? code : wc_MlKemKey_MakeKey(&operation->mlkem, &operation->rng);
     code =
         code ? code : wc_MlKemKey_PublicKeySize(&operation->mlkem, &operation->plain.input_bytes);
@@ -21,8 +20,7 @@ static bool mlkem_make(struct tlc_stack_operation *operation)
 
 static bool mlkem_parse(struct tlc_stack_operation *operation)
 {
-    int code = wc_MlKemKey_Init(&operation->mlkem_peer, operation->plain.row->parameter, NULL,
-                                INVALID_DEVID);
+    int code = wc_MlKemKey_Init(&operation->mlkem_peer, operation->kem, NULL, INVALID_DEVID);
     code = code ? code
                 : wc_MlKemKey_DecodePublicKey(&operation->mlkem_peer, operation->plain.input,
                                               operation->plain.input_bytes);
@@ -51,6 +49,8 @@ static bool mlkem_opens(struct tlc_stack_operation *operation)
 
 static bool mlkem_prepare(struct tlc_stack_operation *operation)
 {
+    if (!operation->kem) // a hybrid says which
+        operation->kem = operation->plain.row->parameter;
     return mlkem_make(operation) && mlkem_parse(operation) && mlkem_encapsulate_once(operation);
 }
 
