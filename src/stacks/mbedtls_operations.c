@@ -213,7 +213,8 @@ static bool ecdsa_prepare(struct tlc_stack_operation *operation)
 
 static const struct tlc_plain_kind ecdsa_sign = {ecdsa_prepare, ecdsa_sign_once, ecdsa_verify_once,
                                                  NULL, NULL},
-                                   ecdsa_verify = {ecdsa_prepare, ecdsa_verify_once, NULL, NULL};
+                                   ecdsa_verify = {ecdsa_prepare, ecdsa_verify_once, NULL, NULL,
+                                                   NULL};
 
 static bool rsa_sign_once(struct tlc_stack_operation *operation)
 {
@@ -246,7 +247,7 @@ static bool rsa_prepare(struct tlc_stack_operation *operation)
 
 static const struct tlc_plain_kind rsa_sign = {rsa_prepare, rsa_sign_once, rsa_verify_once, NULL,
                                                NULL},
-                                   rsa_verify = {rsa_prepare, rsa_verify_once, NULL, NULL};
+                                   rsa_verify = {rsa_prepare, rsa_verify_once, NULL, NULL, NULL};
 
 // ---- the key schedule
 

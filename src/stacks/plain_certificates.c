@@ -104,14 +104,22 @@ static void put_name(struct der *der, size_t number)
     wrap(der, SEQUENCE, end);
 }
 
+// UTCTime, which has two digits of the year (RFC 5280, 4.1.2.5.1).
 static void put_time(struct der *der, time_t moment)
 {
-    char text[16];
-    struct tm parts;
-    if (gmtime_r(&moment, &parts) && strftime(text, sizeof text, "%y%m%d%H%M%SZ", &parts) == 13)
-        put_value(der, TIME, text, 13);
-    else
+    enum { PARTS = 6 };
+    uint8_t text[2 * PARTS + 1];
+    struct tm all = {0};
+    if (!gmtime_r(&moment, &all))
         der->full = true;
+    const int parts[PARTS] = {all.tm_year % 100, all.tm_mon + 1, all.tm_mday,
+                              all.tm_hour,       all.tm_min,     all.tm_sec};
+    for (size_t i = 0; i < PARTS; i++) {
+        text[2 * i] = (uint8_t)('0' + parts[i] / 10);
+        text[2 * i + 1] = (uint8_t)('0' + parts[i] % 10);
+    }
+    text[2 * PARTS] = 'Z';
+    put_value(der, TIME, text, sizeof text);
 }
 
 static void put_validity(struct der *der)

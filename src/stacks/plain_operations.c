@@ -273,7 +273,7 @@ static struct tlc_stack_operation *refuse_operation(struct tlc_stack_error *erro
 {
     const char *why = tlc_plain_library.lacks(name);
     return refuse(error, "operation", name,
-                  why ? why : "knows none that is called so; OpenSSL's list has all names");
+                  why ? why : "has none that is called so; OpenSSL and tlscost list theirs");
 }
 
 static struct tlc_stack_operation *operation_new(const char *name, const char *provider,

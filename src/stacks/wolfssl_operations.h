@@ -69,7 +69,7 @@ bool wolfssl_ecc_accept(struct tlc_stack_operation *operation, byte *secret);
 extern const struct tlc_plain_kind wolfssl_mlkem_keygen, wolfssl_mlkem_parsed,
     wolfssl_mlkem_encapsulate, wolfssl_mlkem_decapsulate, wolfssl_mlkem_round_trip;
 
-// wolfssl_operations_hybrid.c: `parameter` is the curve, or that of no number for X25519
+// wolfssl_operations_hybrid.c: `parameter` of a row is a curve's number, or this one
 enum { WOLFSSL_HYBRID_X25519 = -1 };
 extern const struct tlc_plain_kind wolfssl_hybrid_share, wolfssl_hybrid_accept,
     wolfssl_hybrid_decapsulate;

@@ -8,6 +8,10 @@ tlc_unit_test(watch base)
 target_sources(test_watch PRIVATE ${PROJECT_SOURCE_DIR}/src/stacks/watch.c
     ${PROJECT_SOURCE_DIR}/src/stacks/transport.c)
 
+tlc_unit_test(plain_operations stacks)
+target_sources(test_plain_operations PRIVATE ${PROJECT_SOURCE_DIR}/src/stacks/plain_operations.c
+    ${PROJECT_SOURCE_DIR}/src/stacks/plain_certificates.c)
+
 # Plug-ins that misbehave on purpose.
 foreach(fault abi empty asked crash)
     string(TOUPPER TLC_BROKEN_${fault} definition)

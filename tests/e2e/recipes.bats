@@ -74,6 +74,18 @@ cached_prefix() {
         <(grep -v '^#\|^name\|^variant' "$root/recipes/openssl-3.5-o2-again.recipe")
 }
 
+@test "an installation has every file that plug-ins are made of" {
+    local library installed one
+    cmake --install "$(dirname "$TLSCOST")" --prefix "$BATS_TEST_TMPDIR/installed" >"$BATS_TEST_TMPDIR/install.log"
+    installed=$(dirname "$(find "$BATS_TEST_TMPDIR/installed" -name plugin.map)")/../..
+    eval "$(sed -n '/^plugin_sources()/,/^}/p' "$recipe")"
+    for library in openssl wolfssl mbedtls gnutls awslc; do
+        mapfile -t sources < <(plugin_sources)
+        [ "${#sources[@]}" -gt 5 ]
+        for one in "${sources[@]}"; do [ -f "$installed/${one#"$root"/}" ] || { echo "$library: $one" && false; }; done
+    done
+}
+
 @test "a peer is not built into a stack, and its further packages are plain names" {
     run -2 "$recipe" build nginx-1.26
     [[ $output == *"nginx is a peer, not a stack"* ]]

@@ -33,13 +33,19 @@ load stacks
     [[ $output == *"wolfSSL keeps one for a name"* ]]
 }
 
-@test "wolfSSL runs its raw operations with right results, and refuses those it does not offer by name" {
+@test "wolfSSL runs every raw operation of OpenSSL's list with right results" {
     plugin_of wolfssl-5
-    runs_operations 37
-    run -2 "$TLSCOST" speed --stack "$id" rsa-2048-sign
-    [[ $output == *"has no operation 'rsa-2048-sign'"* ]]
-    run -2 "$TLSCOST" speed --stack "$id" --provider legacy x25519-derive
-    [[ $output == *"wolfSSL has none; OpenSSL has"* ]]
+    runs_operations 70 mldsa-65-sign
+    refuses_the_rest
+    [ -z "$(comm -23 "$BATS_TEST_TMPDIR/all" "$BATS_TEST_TMPDIR/own")" ]
+}
+
+@test "Mbed TLS runs its raw operations with right results, and refuses what it lacks with the reason" {
+    plugin_of mbedtls-3.6
+    runs_operations 38 chain-verify-2
+    refuses_the_rest
+    run -2 "$TLSCOST" speed --stack "$id" mldsa-65-sign
+    [[ $output == *"Mbed TLS has no ML-DSA; OpenSSL 3.5, wolfSSL and AWS-LC have"* ]]
 }
 
 @test "a plan measures libraries side by side, with evidence" {

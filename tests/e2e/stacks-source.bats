@@ -29,6 +29,17 @@ is_here() {
     is_understood gnutls-3.8
 }
 
+@test "GnuTLS runs its raw operations with right results, and refuses what it lacks with the reason" {
+    is_here gnutls-3.8
+    plugin_of gnutls-3.8
+    runs_operations 40 chain-verify-2
+    refuses_the_rest
+    run -2 "$TLSCOST" speed --stack "$id" mldsa-65-sign
+    [[ $output == *"GnuTLS was built without ML-DSA, which needs leancrypto; OpenSSL 3.5, wolfSSL and AWS-LC have it"* ]]
+    run -2 "$TLSCOST" speed --stack "$id" mlkem-768-parse
+    [[ $output == *"GnuTLS has no public function for ML-KEM"* ]]
+}
+
 @test "AWS-LC passes its self-test, and what it lacks is refused by name" {
     is_here awslc-5
     passes awslc-5 127
@@ -49,7 +60,7 @@ is_here() {
     plugin_of awslc-5
     run -0 "$TLSCOST" speed --list --stack "$id"
     [[ $output == *x25519-keygen* && $output == *mldsa-87-verify* && $output != *x25519mlkem768* ]]
-    runs_operations 50
+    runs_operations 50 mlkem-768-round-trip
     run -2 "$TLSCOST" speed --stack "$id" x25519mlkem768-accept
     [[ $output == *"has no operation 'x25519mlkem768-accept'"*"no X25519MLKEM768 as one key"* ]]
     run -2 "$TLSCOST" speed --stack "$id" --provider legacy x25519-keygen

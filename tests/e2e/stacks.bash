@@ -23,11 +23,11 @@ plugin_of() {
     id=$(basename "$plugin" .so)
 }
 
-# Two raw operations of the plug-in beside OpenSSL's, then each that it has once, at least $1 of them: the worker refuses a
-# wrong result. Other checks may refuse so few samples.
+# Two raw operations of the plug-in beside OpenSSL's (the second is $2), then each that it has once, at least $1 of them: the
+# worker refuses a wrong result. Other checks may refuse so few samples.
 runs_operations() {
     local result=$BATS_TEST_TMPDIR/speed.json
-    "$TLSCOST" speed -q --samples 2 --operations 8 --stack "openssl,$id" -o "$result" x25519-derive mlkem-768-round-trip \
+    "$TLSCOST" speed -q --samples 2 --operations 8 --stack "openssl,$id" -o "$result" x25519-derive "$2" \
         >"$BATS_TEST_TMPDIR/report" || [ $? -eq 3 ]
     jq -e '.checks[] | select(.name == "operation") | .applied > 0 and .failed == 0' "$result"
     jq -e '[.arms[].samples[] | select(.evidence.stack != "openssl")] | length > 0 and
@@ -37,6 +37,23 @@ runs_operations() {
     "$TLSCOST" speed -q --samples 1 --operations 1 --stack "$id" -o "$result" "${operations[@]}" \
         >"$BATS_TEST_TMPDIR/report" || [ $? -eq 3 ]
     jq -e --argjson least "$1" '.checks[] | select(.name == "operation") | .applied >= $least and .failed == 0' "$result"
+}
+
+# What OpenSSL's plug-in has and this one has not is refused with a reason that names who has it; the rest of OpenSSL's list
+# is there, and nothing else.
+refuses_the_rest() {
+    local one
+    "$TLSCOST" speed --list --stack openssl | sed -n 's/^  //p' | sort >"$BATS_TEST_TMPDIR/all"
+    "$TLSCOST" speed --list --stack "$id" | sed -n 's/^  //p' | sort >"$BATS_TEST_TMPDIR/own"
+    [ -z "$(comm -13 "$BATS_TEST_TMPDIR/all" "$BATS_TEST_TMPDIR/own")" ]
+    while read -r one; do
+        run -2 "$TLSCOST" speed --stack "$id" "$one"
+        [[ $output == *"has no operation '$one'"*"; OpenSSL"*" ha"* ]] || { echo "$output" && return 1; }
+    done < <(comm -23 "$BATS_TEST_TMPDIR/all" "$BATS_TEST_TMPDIR/own")
+    run -2 "$TLSCOST" speed --stack "$id" x25519-map
+    [[ $output == *"has none that is called so; OpenSSL and tlscost list theirs"* ]]
+    run -2 "$TLSCOST" speed --stack "$id" --provider legacy x25519-derive
+    [[ $output == *"has none; OpenSSL has"* ]]
 }
 
 # All cases of the self-test, and at least as many as the library is known to have.
