@@ -25,7 +25,7 @@ struct tlc_stack_operation {
     unsigned depth; // certificates in `chain`
 };
 
-// A new key pair of a curve, by two objects, in place of what is there; and its end.
+// A new key pair, by two objects, in place of what is there; and its end.
 bool gtls_make_key(struct tlc_stack_operation *operation, gnutls_pk_algorithm_t algorithm,
                    unsigned bits, gnutls_privkey_t *key, gnutls_pubkey_t *its_public);
 void gtls_free_key(gnutls_privkey_t *key, gnutls_pubkey_t *its_public);

@@ -29,8 +29,8 @@ static bool has_small_divisor(const byte *bytes, size_t count)
     return false;
 }
 
-// A random number of this size that passes Fermat's test: one that is no prime would have to be
-// found, and the signatures' check would refuse it.
+// By Fermat's test with base 2: hardly any random number of this size passes it and is no prime, and
+// with such a one the signatures would not verify.
 static bool is_likely_prime(struct maker *maker, WOLFSSL_BIGNUM *number)
 {
     byte bytes[MOST_BYTES];
