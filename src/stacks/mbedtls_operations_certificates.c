@@ -91,9 +91,9 @@ static void unload(struct tlc_stack_operation *operation)
 }
 
 const struct tlc_plain_certificates mbedtls_certificates = {.make_key = make_key,
-                                                         .sign = sign,
-                                                         .parse = parse,
-                                                         .point_of = point_of,
-                                                         .load = load,
-                                                         .verify = verify,
-                                                         .unload = unload};
+                                                            .sign = sign,
+                                                            .parse = parse,
+                                                            .point_of = point_of,
+                                                            .load = load,
+                                                            .verify = verify,
+                                                            .unload = unload};

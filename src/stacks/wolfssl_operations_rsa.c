@@ -29,8 +29,8 @@ static bool has_small_divisor(const byte *bytes, size_t count)
     return false;
 }
 
-// By Fermat's test with base 2: hardly any random number of this size passes it and is no prime, and
-// with such a one the signatures would not verify.
+// By Fermat's test with base 2: hardly any random number of this size passes it and is no prime,
+// and with such a one the signatures would not verify.
 static bool is_likely_prime(struct maker *maker, WOLFSSL_BIGNUM *number)
 {
     byte bytes[MOST_BYTES];
