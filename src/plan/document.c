@@ -5,9 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <yaml.h>
-
 #include "plan/schema.h"
+#include "plan/yaml.h"
 
 enum { MOST_BYTES = 1 << 20, MOST_DEPTH = 16 };
 
@@ -107,14 +106,11 @@ enum tlc_status tlc_document_fail(const struct tlc_document *document, const cha
 
 // ---- what the schema does not see
 
-// Tabs, unbalanced quotes and the like, in libyaml's words.
 static enum tlc_status fail_syntax(const yaml_parser_t *parser, const char *file,
                                    struct tlc_error *error)
 {
     char text[512];
-    snprintf(text, sizeof text, "not YAML: %s%s%s; write it as in docs/plan.md",
-             parser->problem ? parser->problem : "cannot be read", parser->context ? " " : "",
-             parser->context ? parser->context : "");
+    tlc_yaml_problem(parser, "docs/plan.md", text, sizeof text);
     return fail_at(file, parser->problem_mark.line + 1, error, text);
 }
 

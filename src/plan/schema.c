@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <cyaml/cyaml.h>
+#include "plan/yaml.h"
 
 enum { LONGEST_TEXT = 1000, MOST_ENTRIES = 256 };
 
@@ -87,7 +87,7 @@ static void TLC_PRINTF(3, 0)
     const char *line = strstr(text, "(line: ");
     if (!line) {
         const char *reason = strncmp(text, "Load: ", 6) ? text : text + 6;
-        if (!*log->reason)
+        if (!*log->reason && !strstr(reason, "Backtrace"))
             snprintf(log->reason, sizeof log->reason, "%.250s", reason);
         return;
     }
@@ -128,29 +128,16 @@ static void explain_unknown_key(const struct log *log, const char *key, char *te
              tlc_did_you_mean(key, words, count, hint, sizeof hint), known);
 }
 
-// libcyaml's names of what a schema expects and of what the parser met.
-static const char *plain(const char *word)
-{
-    static const char *const names[][2] = {
-        {"STRING", "one value"},        {"SCALAR", "one value"},
-        {"SEQUENCE", "a list"},         {"SEQUENCE_START", "a list"},
-        {"MAPPING", "a group of keys"}, {"MAPPING_START", "a group of keys"}};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (!strcmp(word, names[i][0]))
-            return names[i][1];
-    return word;
-}
-
 // The backtrace tells the line of the key before an unknown one (libcyaml 1.3) and of the last key
 // of a mapping that lacks one, so the lines of these two are looked up.
-static enum tlc_status explain(const struct log *log, cyaml_err_t code,
-                               const struct tlc_document *document, struct tlc_error *error)
+static enum tlc_status explain(const struct log *log, const struct tlc_document *document,
+                               struct tlc_error *error)
 {
     static const char unknown[] = "Unexpected key: ",
                       missing[] = "Missing required mapping field: ";
-    const char *reason = *log->reason ? log->reason : cyaml_strerror(code);
+    const char *reason = log->reason;
     size_t line = log->line ? log->line : 1;
-    char text[768], wanted[32], met[32];
+    char text[768];
     if (!strncmp(reason, unknown, sizeof unknown - 1)) {
         const char *key = reason + sizeof unknown - 1;
         line = tlc_document_line_of_key(document, log->group, key, true);
@@ -159,11 +146,8 @@ static enum tlc_status explain(const struct log *log, cyaml_err_t code,
         const char *key = reason + sizeof missing - 1;
         line = tlc_document_line_of_key(document, log->group, key, false);
         snprintf(text, sizeof text, "'%s' is missing; add it", key);
-    } else if (sscanf(reason, "Expecting %31[^,], got event: %31s", wanted, met) == 2) {
-        snprintf(text, sizeof text, "%s cannot stand here; write %s, see docs/plan.md", plain(met),
-                 plain(wanted));
     } else {
-        snprintf(text, sizeof text, "%s; write it as in docs/plan.md", reason);
+        tlc_yaml_explain(reason, "docs/plan.md", text, sizeof text);
     }
     return tlc_fail(error, TLC_USAGE, "plan: %s:%zu: %s", document->name, line, text);
 }
@@ -187,7 +171,7 @@ enum tlc_status tlc_schema_load(const char *text, size_t count, struct tlc_docum
     }
     if (code == CYAML_ERR_OOM)
         return tlc_fail(error, TLC_ENVIRONMENT, "plan: %s: out of memory", document->name);
-    return explain(&log, code, document, error);
+    return explain(&log, document, error);
 }
 
 void tlc_schema_free(struct tlc_raw_plan *plan)

@@ -76,12 +76,14 @@ static void not_the_schema(void **state)
         {HEAD "include:\n  - name: a\n  - version: TLSv1.3\n", 5, "'name' is missing"},
         {HEAD "levers:\n  - key: groups\n", 4, "'values' is missing"},
         {HEAD "levers:\n  - values: [P-256]\n", 4, "'key' is missing"},
-        {HEAD "levers:\n  - {key: groups, values: []}\n", 4, "nsufficient entries"},
+        {HEAD "levers:\n  - {key: groups, values: []}\n", 4, "too few entries; write at least 1"},
         {HEAD "baseline: openssl\n", 3, "write a group of keys"},
         {HEAD "baseline:\n  stack: [openssl]\n", 4, "a list cannot stand here; write one value"},
         {HEAD "matrix:\n  groups: X25519\n", 4, "write a list"},
         {HEAD "levers:\n  key: groups\n  values: [P-256]\n", 4, "write a list"},
         {HEAD "levers:\n", 3, "one value cannot stand here; write a list"},
+        {HEAD "matrix: {groups: []}\n", 3, "too few entries; write at least 1"},
+        {HEAD "? [a]\n: b\n", 2, "this cannot stand here; write it as in docs/plan.md"},
         {HEAD "name: y\n", 3, "'name' is given twice"},
         {HEAD "baseline:\n  stack: a\n  tickets: 1\n  stack: b\n", 6, "'stack' is given twice"},
     };
@@ -304,7 +306,7 @@ static void too_large(void **state)
     check(&(struct mistake){text, 4, "more than 4096 combinations"});
     free(text);
     text = with_numbers(HEAD "matrix:\n  concurrency: ", 20, 300);
-    check(&(struct mistake){text, 4, "xcessive entries"});
+    check(&(struct mistake){text, 4, "too many entries; write at most 256"});
     free(text);
     struct tlc_plan *plan;
     struct tlc_error error = {0};
