@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/process.h"
@@ -110,11 +111,17 @@ static enum tlc_status fail_unknown(const char *name, struct tlc_error *error)
                                      names[count]);
     }
     enum tlc_status status = tlc_fail(
-        error, TLC_USAGE, "plan: %.100s: no such plan%s; %s%s", name,
+        error, TLC_USAGE, "plan: '%.100s': no such plan%s; %s%s", name,
         tlc_did_you_mean(name, (const char *const *)names, count, hint, sizeof hint),
         count ? "write the path of a file, or one of " : "write the path of a file", known);
     tlc_plan_list_free(paths);
     return status;
+}
+
+static bool is_folder(const char *path)
+{
+    struct stat found;
+    return !stat(path, &found) && S_ISDIR(found.st_mode);
 }
 
 enum tlc_status tlc_plan_find(const char *name, char **path, struct tlc_error *error)
@@ -126,6 +133,11 @@ enum tlc_status tlc_plan_find(const char *name, char **path, struct tlc_error *e
         if (access(name, R_OK))
             return tlc_fail(error, TLC_USAGE, "plan: %s: %s; write the path of a readable file",
                             name, strerror(errno));
+        if (is_folder(name))
+            return tlc_fail(error, TLC_USAGE,
+                            "plan: %s: a folder; write the path of one plan in it, or make it "
+                            "TLSCOST_PLANS and write a plan's name",
+                            name);
         *path = strdup(name);
         return *path ? TLC_OK : tlc_fail(error, TLC_ENVIRONMENT, "plan: out of memory");
     }
@@ -134,7 +146,7 @@ enum tlc_status tlc_plan_find(const char *name, char **path, struct tlc_error *e
     for (size_t i = 0; i < folders.count && *name; i++) {
         if (asprintf(path, "%s/%s.yaml", folders.path[i], name) < 0)
             return tlc_fail(error, TLC_ENVIRONMENT, "plan: out of memory");
-        if (!access(*path, R_OK))
+        if (!access(*path, R_OK) && !is_folder(*path))
             return TLC_OK;
         free(*path);
         *path = NULL;

@@ -1,6 +1,7 @@
 #include "plan/yaml.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

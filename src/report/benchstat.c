@@ -65,22 +65,24 @@ static void put_head(const struct tlc_report_model *model, FILE *to)
 }
 
 // "BenchmarkHandshake/arm=ed25519": no space may stand in a name.
-static void put_name(FILE *to, const struct tlc_report_arm *arm)
+static void put_name(FILE *to, const struct tlc_report_model *model,
+                     const struct tlc_report_arm *arm)
 {
-    char *plain = tlc_text_plain(arm->name, true);
+    char *plain = tlc_text_plain(tlc_report_arm_name(model, arm), true);
     fprintf(to, "Benchmark%s/arm=", strcmp(arm->workload, "primitive") ? "Handshake" : "Operation");
     for (const char *at = plain ? plain : "?"; *at; at++)
         fputc(*at == ' ' ? '_' : *at, to);
     free(plain);
 }
 
-static void put_sample(FILE *to, const struct tlc_report_arm *arm, const json_t *sample)
+static void put_sample(FILE *to, const struct tlc_report_model *model,
+                       const struct tlc_report_arm *arm, const json_t *sample)
 {
     double cost_us = number_of(sample, "cost_us"), count = number_of(sample, "handshakes");
     double rate = number_of(sample, "rate");
     if (!json_is_true(json_object_get(sample, "accepted")) || !isfinite(cost_us) || !(count >= 1))
         return;
-    put_name(to, arm);
+    put_name(to, model, arm);
     fprintf(to, "\t%.0f\t%.6g ns/op", count, cost_us * 1000);
     if (rate > 0)
         fprintf(to, "\t%.6g op/s", rate);
@@ -97,9 +99,10 @@ enum tlc_status tlc_export_benchstat(const struct tlc_report_model *model,
     // Every accepted sample is told; that its arm has no figure here is, too.
     for (size_t i = 0; i < model->arm_count; i++)
         if (!model->arms[i].accepted)
-            put_setting(to, "refused-", "arm", model->arms[i].name);
+            put_setting(to, "refused-", "arm", tlc_report_arm_name(model, &model->arms[i]));
     for (size_t i = 0; i < model->arm_count; i++)
         for (size_t k = 0; k < json_array_size(model->arms[i].sample_list); k++)
-            put_sample(to, &model->arms[i], json_array_get(model->arms[i].sample_list, k));
+            put_sample(to, model, &model->arms[i],
+                       json_array_get(model->arms[i].sample_list, k));
     return TLC_OK;
 }

@@ -8,7 +8,7 @@
 static const char head[] =
     "arm,role,lever,block,accepted,refused,handshakes,cost_us,rate,client_us,version,cipher,group,"
     "key_type,errors,server_busy,generator_busy,steal,accounting,"
-    "workload,operation,provider\r\n";
+    "workload,operation,provider,arm_accepted,arm_refused\r\n";
 
 static void put_text(FILE *to, const json_t *value, char end)
 {
@@ -27,18 +27,25 @@ static void put_number(FILE *to, const json_t *value, char end)
     fputc(end, to);
 }
 
-static void put_refused(FILE *to, const json_t *refused)
+// Names of checks: texts of a sample, objects of an arm.
+static void put_refused(FILE *to, const json_t *refused, char end)
 {
     size_t index;
-    json_t *name;
-    json_array_foreach(refused, index, name)
+    json_t *one;
+    json_array_foreach(refused, index, one)
     {
+        const json_t *name = json_is_object(one) ? json_object_get(one, "check") : one;
         const char *text = json_string_value(name);
         char *field = text ? tlc_text_csv(text) : NULL;
         fprintf(to, "%s%s", index ? ";" : "", field ? field : "");
         free(field);
     }
-    fputc(',', to);
+    fputc(end, to);
+}
+
+static const char *truth(const json_t *object)
+{
+    return json_is_true(json_object_get(object, "accepted")) ? "true" : "false";
 }
 
 static void put_errors(FILE *to, const json_t *counters)
@@ -61,8 +68,8 @@ static void put_sample(FILE *to, const json_t *arm, const json_t *settings, cons
     put_text(to, json_object_get(arm, "role"), ',');
     put_text(to, json_object_get(arm, "lever"), ',');
     put_number(to, json_object_get(sample, "block"), ',');
-    fputs(json_is_true(json_object_get(sample, "accepted")) ? "true," : "false,", to);
-    put_refused(to, json_object_get(sample, "refused"));
+    fprintf(to, "%s,", truth(sample));
+    put_refused(to, json_object_get(sample, "refused"), ',');
     put_number(to, json_object_get(sample, "handshakes"), ',');
     put_number(to, json_object_get(sample, "cost_us"), ',');
     put_number(to, json_object_get(sample, "rate"), ',');
@@ -78,7 +85,10 @@ static void put_sample(FILE *to, const json_t *arm, const json_t *settings, cons
     put_number(to, json_object_get(stay, "accounting"), ',');
     put_text(to, json_object_get(settings, "workload"), ',');
     put_text(to, json_object_get(evidence, "operation"), ',');
-    put_text(to, json_object_get(evidence, "provider"), '\r');
+    put_text(to, json_object_get(evidence, "provider"), ',');
+    // Some checks judge an arm as a whole, whose samples stand.
+    fprintf(to, "%s,", truth(arm));
+    put_refused(to, json_object_get(arm, "refused"), '\r');
     fputc('\n', to);
 }
 

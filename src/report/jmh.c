@@ -117,7 +117,7 @@ static json_t *milliseconds(const json_t *schedule, const char *member)
 static json_t *benchmark_name(const struct tlc_report_model *model,
                               const struct tlc_report_arm *arm)
 {
-    char *plain = tlc_text_plain(arm->name, true);
+    char *plain = tlc_text_plain(tlc_report_arm_name(model, arm), true);
     for (char *at = plain; at && *at; at++)
         if (*at == ' ' || *at == '.')
             *at = *at == ' ' ? '_' : '-';

@@ -238,3 +238,15 @@ const char *tlc_report_setting(const struct tlc_report_arm *arm, const char *key
 {
     return arm && key ? json_string_value(json_object_get(arm->settings, key)) : NULL;
 }
+
+const char *tlc_report_arm_name(const struct tlc_report_model *model,
+                                const struct tlc_report_arm *arm)
+{
+    bool primitive = !strcmp(arm->workload, "primitive");
+    const char *operation =
+        arm->baseline && primitive ? tlc_report_setting(arm, "operation") : NULL;
+    for (size_t i = 0; operation && i < model->arm_count; i++)
+        if (!strcmp(model->arms[i].name, operation))
+            return arm->name;
+    return operation ? operation : arm->name;
+}

@@ -65,5 +65,9 @@ const struct tlc_report_arm *tlc_report_divisor(const struct tlc_report_model *m
                                                 const struct tlc_report_arm *arm);
 // An arm's setting as text ("rsa-2048"); NULL when it is not a text.
 const char *tlc_report_setting(const struct tlc_report_arm *arm, const char *key);
+// What an arm is called where only names stand: a baseline that runs one operation by that, unless
+// another arm is called so.
+const char *tlc_report_arm_name(const struct tlc_report_model *model,
+                                const struct tlc_report_arm *arm);
 
 #endif

@@ -32,13 +32,12 @@ static void add_arm(struct tlc_telling *telling, struct tlc_table *table,
 {
     char median[TLC_WORDS], deviation[TLC_WORDS], difference[TLC_WORDS], samples[32];
     const struct tlc_report_arm *divisor = tlc_report_divisor(model, arm);
-    const char *label = arm->baseline ? tlc_report_setting(arm, "operation") : NULL;
     tlc_words_figure(number_of(arm->variation, "median_us"), median);
     percent(number_of(arm->variation, "relative_deviation"), false, deviation);
     percent(number_of(arm->variation, "difference"), true, difference);
     snprintf(samples, sizeof samples, "%zu", arm->instances);
     tlc_tell_row(telling, table,
-                 (const char *const[]){label ? label : arm->name, samples, median, deviation,
+                 (const char *const[]){tlc_report_arm_name(model, arm), samples, median, deviation,
                                        divisor ? difference : "", divisor ? divisor->name : "",
                                        claim_of(arm->variation)});
 }

@@ -397,6 +397,8 @@ static void plans_are_found_by_name(void **state)
     free(path);
     assert_int_equal(tlc_plan_find("lever", &path, &error), TLC_USAGE);
     assert_non_null(strstr(error.text, "did you mean 'levers'"));
+    assert_int_equal(tlc_plan_find(PLANS, &path, &error), TLC_USAGE);
+    assert_non_null(strstr(error.text, ": a folder; write the path of one plan in it"));
     assert_int_equal(tlc_plan_find("./none.yaml", &path, &error), TLC_USAGE);
     assert_non_null(strstr(error.text, "./none.yaml: No such file"));
     assert_int_equal(tlc_plan_find("", &path, &error), TLC_USAGE);

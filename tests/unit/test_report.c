@@ -99,6 +99,48 @@ static void reports_are_golden(void **state)
     is_golden("hostile", "csv", &wide, "hostile.csv");
 }
 
+static void an_arm_refused_as_a_whole_is_told_beside_its_samples(void **state)
+{
+    (void)state;
+    json_t *result = fixture("accepted");
+    json_t *arm = json_array_get(json_object_get(result, "arms"), 2);
+    json_object_set_new(arm, "accepted", json_false());
+    json_object_set_new(arm, "refused",
+                        json_pack("[{s:s, s:i}, {s:s, s:i}]", "check", "steal", "count", 1, "check",
+                                  "generator-limited", "count", 6));
+    char *text = render(result, "csv", &wide);
+    const char *first = strstr(text, "\r\necdsa-p384,");
+    assert_non_null(strstr(text, ",arm_accepted,arm_refused\r\nbaseline,"));
+    assert_non_null(first);
+    assert_non_null(strstr(first, ",false,steal;generator-limited\r\n"));
+    assert_non_null(strstr(text, ",true,\r\n"));
+    free(text);
+    json_decref(result);
+}
+
+static void a_baseline_of_one_operation_is_called_by_it(void **state)
+{
+    (void)state;
+    json_t *result = fixture("accepted");
+    json_t *arms = json_object_get(json_object_get(result, "plan"), "arms");
+    json_t *settings = json_array_get(arms, 0);
+    json_object_set_new(settings, "workload", json_string("primitive"));
+    json_object_set_new(settings, "operation", json_string("x25519-keygen"));
+    char *text = render(result, "benchstat", &wide);
+    assert_non_null(strstr(text, "BenchmarkOperation/arm=x25519-keygen\t"));
+    assert_null(strstr(text, "arm=baseline"));
+    free(text);
+    text = render(result, "jmh-json", &wide);
+    assert_non_null(strstr(text, ".x25519-keygen\""));
+    free(text);
+    // Two of one name would be taken as one.
+    json_object_set_new(settings, "operation", json_string("ed25519"));
+    text = render(result, "benchstat", &wide);
+    assert_non_null(strstr(text, "BenchmarkOperation/arm=baseline\t"));
+    free(text);
+    json_decref(result);
+}
+
 static void no_terminal_escape_comes_from_data(void **state)
 {
     (void)state;
@@ -265,6 +307,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reports_are_golden),
         cmocka_unit_test(facts_over_all_arms_are_told),
+        cmocka_unit_test(an_arm_refused_as_a_whole_is_told_beside_its_samples),
+        cmocka_unit_test(a_baseline_of_one_operation_is_called_by_it),
         cmocka_unit_test(no_terminal_escape_comes_from_data),
         cmocka_unit_test(every_row_of_a_markdown_table_has_its_cells),
         cmocka_unit_test(a_refused_arm_shows_its_check_and_no_figure),
