@@ -307,7 +307,8 @@ static double half_width(struct tlc_interval ratio)
                : NAN;
 }
 
-static void judge_a_a(struct parts *parts, struct tlc_interval ratio, double seconds)
+static void judge_a_a(struct parts *parts, struct tlc_interval ratio, size_t accepted,
+                      double seconds)
 {
     const char *outcome = outcome_of(ratio, 0);
     if (!strcmp(outcome, "passed"))
@@ -320,7 +321,9 @@ static void judge_a_a(struct parts *parts, struct tlc_interval ratio, double sec
                  "two equal arms differ: the interval leaves out 1, as it does by chance once in "
                  "20 times; calibrate again, and look at 'tlscost doctor'");
     else
-        add_part(parts, "a_a", outcome, "too few samples were accepted to compare equal arms");
+        add_part(parts, "a_a", outcome, "%s",
+                 accepted ? "too few samples were accepted to compare equal arms"
+                          : "no sample was accepted; see which checks refused them");
 }
 
 // Why a value could not be shown.
@@ -378,9 +381,10 @@ static void judge_interference(struct parts *parts, struct tlc_interval ratio)
 static json_t *verdict_json(const json_t *document, const struct tlc_plan *plan,
                             struct parts *parts)
 {
+    const json_t *arms = json_object_get(document, "arms");
     *parts = (struct parts){.list = json_array(), .worst = "passed"};
     judge_a_a(parts, figure_of(json_object_get(document, "a_a"), "estimate"),
-              tlc_plan_seconds(plan));
+              tlc_accepted_samples(arms), tlc_plan_seconds(plan));
     judge_known_cost(parts, figure_of(json_object_get(document, "known_cost"), "slope"));
     judge_ratio(parts, "position", figure_of(json_object_get(document, "position"), "estimate"),
                 POSITION_TOLERANCE, "the first and the last place of a round cost the same",
@@ -390,8 +394,9 @@ static json_t *verdict_json(const json_t *document, const struct tlc_plan *plan,
                 plan->limits.margin, "cheap and honest clients cost the server the same",
                 "cheap and honest clients cost the server differently");
     judge_interference(parts, figure_of(json_object_get(document, "interference"), "estimate"));
-    return json_pack("{s:b, s:s, s:O}", "passed", !strcmp(parts->worst, "passed"), "outcome",
-                     parts->worst, "parts", parts->list);
+    return json_pack("{s:b, s:s, s:O, s:I, s:o}", "passed", !strcmp(parts->worst, "passed"),
+                     "outcome", parts->worst, "parts", parts->list, "accepted_samples",
+                     (json_int_t)tlc_accepted_samples(arms), "refused", tlc_refusing_checks(arms));
 }
 
 enum tlc_status tlc_calibration_judge(json_t *document, const struct tlc_plan *plan,

@@ -127,3 +127,36 @@ struct tlc_interval tlc_position_ratio(const json_t *arms, unsigned block_count,
     free(logs);
     return ratio;
 }
+
+size_t tlc_accepted_samples(const json_t *arms)
+{
+    size_t accepted = 0;
+    for (size_t i = 0; i < json_array_size(arms); i++) {
+        const json_t *samples = json_object_get(json_array_get(arms, i), "samples");
+        for (size_t k = 0; k < json_array_size(samples); k++)
+            accepted += json_is_true(json_object_get(json_array_get(samples, k), "accepted"));
+    }
+    return accepted;
+}
+
+static bool is_among(const json_t *names, const json_t *name)
+{
+    for (size_t i = 0; i < json_array_size(names); i++)
+        if (json_equal(json_array_get(names, i), name))
+            return true;
+    return false;
+}
+
+json_t *tlc_refusing_checks(const json_t *arms)
+{
+    json_t *names = json_array();
+    for (size_t i = 0; i < json_array_size(arms); i++) {
+        const json_t *refused = json_object_get(json_array_get(arms, i), "refused");
+        for (size_t k = 0; k < json_array_size(refused); k++) {
+            json_t *name = json_object_get(json_array_get(refused, k), "check");
+            if (name && !is_among(names, name))
+                json_array_append(names, name);
+        }
+    }
+    return names;
+}

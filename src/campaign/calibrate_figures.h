@@ -20,5 +20,8 @@ double tlc_extra_burn(const json_t *arms, size_t arm, unsigned block, bool charg
 // place of a round and the first of the next, which follow each other: the machine's speed has no
 // time to change between them.
 struct tlc_interval tlc_position_ratio(const json_t *arms, unsigned block_count, double confidence);
+// How many samples of all arms were accepted, and the names of the checks that refused any.
+size_t tlc_accepted_samples(const json_t *arms);
+json_t *tlc_refusing_checks(const json_t *arms);
 
 #endif

@@ -30,6 +30,9 @@ json_t *tlc_calibration_summary(const json_t *document)
                                 json_object_get(json_object_get(document, "verdict"), "passed"));
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
         copy_figure(summary, document, figures[i]);
+    const json_t *verdict = json_object_get(document, "verdict");
+    json_object_set(summary, "accepted_samples", json_object_get(verdict, "accepted_samples"));
+    json_object_set(summary, "refused", json_object_get(verdict, "refused"));
     return summary;
 }
 

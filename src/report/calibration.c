@@ -83,6 +83,17 @@ static void print_part(const json_t *document, const json_t *part, FILE *to)
     }
 }
 
+static void print_refusals(const json_t *verdict, FILE *to)
+{
+    const json_t *checks = json_object_get(verdict, "refused");
+    for (size_t i = 0; i < json_array_size(checks); i++)
+        fprintf(to, "%s%s", i ? ", " : "  by checks: ", json_string_value(json_array_get(checks, i)));
+    if (json_array_size(checks))
+        fputs("; docs/checks.md tells what to do\n", to);
+    if (!number_of(verdict, "accepted_samples"))
+        fputs("  no sample accepted: nothing is known of this machine\n", to);
+}
+
 void tlc_calibration_print(const json_t *document, FILE *to)
 {
     const json_t *verdict = json_object_get(document, "verdict");
@@ -96,5 +107,6 @@ void tlc_calibration_print(const json_t *document, FILE *to)
     json_array_foreach(json_object_get(json_object_get(document, "campaign"), "reasons"), index,
                        reason)
         fprintf(to, "  refused: %s\n", json_is_string(reason) ? json_string_value(reason) : "");
+    print_refusals(verdict, to);
     fprintf(to, "\nVerdict: %s\n", text_of(verdict, "outcome"));
 }

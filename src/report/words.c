@@ -1,6 +1,7 @@
 #include "report/words.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -137,6 +138,20 @@ static const char *text_of(const json_t *object, const char *member)
     return text ? text : "";
 }
 
+// "steal, accounting"
+static void join(const json_t *names, char *text, size_t capacity)
+{
+    size_t used = 0, index;
+    json_t *name;
+    snprintf(text, capacity, "no reason told");
+    json_array_foreach((json_t *)(uintptr_t)names, index, name)
+    {
+        if (json_is_string(name) && used < capacity)
+            used += (size_t)snprintf(text + used, capacity - used, "%s%.30s", used ? ", " : "",
+                                     json_string_value(name));
+    }
+}
+
 char *tlc_words_calibration(const struct tlc_report_model *model, char *words)
 {
     const json_t *calibration = json_object_get(model->result, "calibration");
@@ -146,6 +161,14 @@ char *tlc_words_calibration(const struct tlc_report_model *model, char *words)
         snprintf(words, TLC_WORDS, "none of this machine; 'tlscost calibrate' makes one");
     if (!json_is_object(calibration))
         return words;
+    const char *finished = text_of(calibration, "finished");
+    const json_t *accepted = json_object_get(calibration, "accepted_samples");
+    if (json_is_integer(accepted) && !json_integer_value(accepted)) {
+        char checks[100];
+        join(json_object_get(calibration, "refused"), checks, sizeof checks);
+        snprintf(words, TLC_WORDS, "NOT passed (%.20s): no sample accepted: %s", finished, checks);
+        return words;
+    }
     struct tlc_figure a_a = figure_of(json_object_get(calibration, "a_a"), "estimate");
     struct tlc_figure line = figure_of(json_object_get(calibration, "known_cost"), "slope");
     const char *servers = text_of(calibration, "server_cpus");
@@ -153,7 +176,7 @@ char *tlc_words_calibration(const struct tlc_report_model *model, char *words)
     snprintf(words, TLC_WORDS,
              "%s (%.20s): equal arms %.8s (%.24s), known cost read with slope %.8s%s%.16s",
              json_is_true(json_object_get(calibration, "passed")) ? "passed" : "NOT passed",
-             text_of(calibration, "finished"), tlc_words_ratio(a_a.estimate, equal),
+             finished, tlc_words_ratio(a_a.estimate, equal),
              tlc_words_ratio_range(a_a, between), tlc_words_ratio(line.estimate, slope),
              same ? "" : "; made with servers on ", same ? "" : servers);
     return words;

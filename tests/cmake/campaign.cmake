@@ -1,2 +1,2 @@
 tlc_unit_test(summary campaign)
-tlc_unit_test(calibrate campaign)
+tlc_unit_test(calibrate campaign report)

@@ -13,6 +13,7 @@
 
 #include "base/directory.h"
 #include "campaign/calibrate.h"
+#include "report/report.h"
 #include "result/result.h"
 
 enum { BLOCKS = 8, ROUNDS = 4, HANDSHAKES = 200 };
@@ -41,7 +42,7 @@ struct machine {
     double cheap;     // cost under cheap / honest clients
     double overshoot; // of what is asked to burn, so much is really burnt
     double charge;    // of 1 us of work, so much is charged to a server that does nothing else
-    int refused_arm;  // whose samples fail a check; -1: none
+    int refused_arm;  // whose samples fail a check; -1: none, -2: all
     double company;   // what work costs between handshakes in memory, over alone; 0: not known
 };
 
@@ -100,7 +101,7 @@ static json_t *sample_of(const struct tlc_plan *plan, const struct machine *mach
                 add_slice(slices, round, i, cost_at(plan, machine, arm, block, round, i), burnt,
                           machine->charge);
     }
-    bool accepted = (int)arm != machine->refused_arm;
+    bool accepted = (int)arm != machine->refused_arm && machine->refused_arm != -2;
     json_t *refused = json_array();
     if (!accepted)
         json_array_append_new(refused, json_string("steal"));
@@ -288,6 +289,29 @@ static void refused_arm_shows_nothing(void **state)
     json_decref(document);
 }
 
+static void a_calibration_without_a_sample_names_the_checks(void **state)
+{
+    (void)state;
+    struct machine machine = sound;
+    machine.refused_arm = -2;
+    json_t *document = judge(&machine, TLC_REFUSED);
+    json_t *summary = tlc_calibration_summary(document), *steal = json_pack("[s]", "steal");
+    assert_true(json_equal(json_object_get(summary, "refused"), steal));
+    assert_int_equal(json_integer_value(json_object_get(summary, "accepted_samples")), 0);
+    char *text = NULL;
+    size_t size;
+    FILE *to = open_memstream(&text, &size);
+    tlc_calibration_print(document, to);
+    fclose(to);
+    assert_non_null(strstr(text, "no sample was accepted"));
+    assert_non_null(strstr(text, "by checks: steal; docs/checks.md"));
+    assert_non_null(strstr(text, "no sample accepted: nothing is known"));
+    free(text);
+    json_decref(steal);
+    json_decref(summary);
+    json_decref(document);
+}
+
 static void a_plan_must_have_all_parts(void **state)
 {
     (void)state;
@@ -367,6 +391,7 @@ int main(void)
         cmocka_unit_test(work_counts_at_what_it_costs_in_company),
         cmocka_unit_test(each_fault_fails_its_part),
         cmocka_unit_test(refused_arm_shows_nothing),
+        cmocka_unit_test(a_calibration_without_a_sample_names_the_checks),
         cmocka_unit_test(a_plan_must_have_all_parts),
         cmocka_unit_test(verdict_is_kept_for_its_machine_only),
     };

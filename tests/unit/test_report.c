@@ -118,6 +118,22 @@ static void an_arm_refused_as_a_whole_is_told_beside_its_samples(void **state)
     json_decref(result);
 }
 
+static void a_calibration_without_a_sample_is_told_as_such(void **state)
+{
+    (void)state;
+    json_t *result = fixture("interrupted");
+    json_t *calibration = json_object_get(result, "calibration");
+    json_object_set_new(calibration, "a_a", json_null());
+    json_object_set_new(calibration, "accepted_samples", json_integer(0));
+    json_object_set_new(calibration, "refused", json_pack("[s, s]", "steal", "accounting"));
+    char *text = render(result, "terminal", &wide);
+    assert_non_null(strstr(text, "NOT passed (2026-11-29T18:31:07Z): no sample accepted: steal, "
+                                 "accounting"));
+    assert_null(strstr(text, "equal arms -"));
+    free(text);
+    json_decref(result);
+}
+
 static void a_baseline_of_one_operation_is_called_by_it(void **state)
 {
     (void)state;
@@ -308,6 +324,7 @@ int main(void)
         cmocka_unit_test(reports_are_golden),
         cmocka_unit_test(facts_over_all_arms_are_told),
         cmocka_unit_test(an_arm_refused_as_a_whole_is_told_beside_its_samples),
+        cmocka_unit_test(a_calibration_without_a_sample_is_told_as_such),
         cmocka_unit_test(a_baseline_of_one_operation_is_called_by_it),
         cmocka_unit_test(no_terminal_escape_comes_from_data),
         cmocka_unit_test(every_row_of_a_markdown_table_has_its_cells),
