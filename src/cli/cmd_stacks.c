@@ -2,6 +2,7 @@
 #include <argp.h>
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -249,7 +250,9 @@ static int verify_one(const char *id, bool json, json_t *documents)
     if (tlc_stack_load(id, &plugin, &error))
         return tlc_report_error(&error);
     enum tlc_status status = tlc_stack_self_test(plugin, &rows, &error);
-    tlc_stack_keep_verdict(plugin, status, &error);
+    // Half a self-test is no verdict.
+    if (status != TLC_INTERRUPTED)
+        tlc_stack_keep_verdict(plugin, status, &error);
     if (json) {
         json_array_append_new(documents, json_pack("{s:s, s:s, s:b, s:O}", "id", plugin->id,
                                                    "version", plugin->stack->version(), "ok",
@@ -264,16 +267,31 @@ static int verify_one(const char *id, bool json, json_t *documents)
     return status ? tlc_report_error(&error) : TLC_OK;
 }
 
+static void on_interrupt(int signal)
+{
+    (void)signal;
+    tlc_stack_self_test_interrupt();
+}
+
+// The first ^C ends the test in order, and what was verified is told; the second ends the program.
+static void heed_interrupts(void)
+{
+    const struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
 static int verify_stacks(const struct options *options)
 {
     json_t *documents = json_array();
     int code = TLC_OK;
     char **ids = options->count > 1 ? NULL : tlc_stack_ids();
-    for (size_t i = 1; i < options->count; i++) {
+    heed_interrupts();
+    for (size_t i = 1; i < options->count && code != TLC_INTERRUPTED; i++) {
         int one = verify_one(options->words[i], options->json, documents);
         code = one ? one : code;
     }
-    for (char **id = ids; id && *id; id++) {
+    for (char **id = ids; id && *id && code != TLC_INTERRUPTED; id++) {
         int one = verify_one(*id, options->json, documents);
         code = one ? one : code;
     }

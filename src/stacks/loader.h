@@ -40,5 +40,8 @@ json_t *tlc_stack_describe(const struct tlc_stack_plugin *plugin);
 // NULL) gets one object per combination {version, group, certificate, ok, reason}.
 enum tlc_status tlc_stack_self_test(const struct tlc_stack_plugin *plugin, json_t **rows,
                                     struct tlc_error *error) TLC_CHECKED;
+// Ends running and later self-tests after their case (async-signal-safe): the status is then
+// TLC_INTERRUPTED, and the rows are those of the cases that ran.
+void tlc_stack_self_test_interrupt(void);
 
 #endif

@@ -17,6 +17,13 @@
 
 #define CASE_TIMEOUT_MS 60000
 
+static volatile sig_atomic_t interrupted;
+
+void tlc_stack_self_test_interrupt(void)
+{
+    interrupted = 1;
+}
+
 struct cases {
     struct tlc_self_test_case *list;
     size_t count;
@@ -199,6 +206,7 @@ static _Noreturn void run_child(const struct tlc_stack *stack, const struct case
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGINT, SIG_IGN); // a terminal sends it to all: the parent ends this case
     for (size_t i = first; i < cases->count; i++) {
         struct tlc_reason reason = {""};
         bool good = tlc_self_test_run(stack, &cases->list[i], certificates, &reason);
@@ -248,7 +256,7 @@ static size_t run_some(const struct tlc_stack *stack, const struct cases *cases,
     size_t at = first;
     json_t *message = NULL;
     struct tlc_error error;
-    while (child > 0 && at < cases->count &&
+    while (child > 0 && at < cases->count && !interrupted &&
            !tlc_message_receive(ends[0], CASE_TIMEOUT_MS, &message, &error)) {
         json_array_append_new(rows, row_of(&cases->list[at++],
                                            json_is_true(json_object_get(message, "ok")),
@@ -268,7 +276,7 @@ static size_t run_some(const struct tlc_stack *stack, const struct cases *cases,
         while (waitpid(child, &state, 0) < 0 && errno == EINTR)
             ;
     }
-    if (at < cases->count) {
+    if (at < cases->count && !interrupted) {
         if (!reason[0])
             describe_end(state, reason, sizeof reason);
         json_array_append_new(rows, row_of(&cases->list[at++], false, reason));
@@ -337,8 +345,11 @@ enum tlc_status tlc_stack_self_test(const struct tlc_stack_plugin *plugin, json_
                           plugin->id);
     else
         status = make_certificates(&cases, certificates, error);
-    for (size_t next = 0; !status && next < cases.count;)
+    for (size_t next = 0; !status && !interrupted && next < cases.count;)
         next = run_some(plugin->stack, &cases, certificates, next, all);
+    if (!status && interrupted)
+        status = tlc_fail(error, TLC_INTERRUPTED, "self-test: %s: interrupted; %zu of %zu cases ran",
+                          plugin->id, json_array_size(all), cases.count);
     if (!status && json_array_size(all) != cases.count)
         status = tlc_fail(error, TLC_ENVIRONMENT, "self-test: %s: %zu of %zu cases ran", plugin->id,
                           json_array_size(all), cases.count);

@@ -40,6 +40,23 @@ assert "X25519" in supports["groups"] and supports["memory_transport"] is True, 
     [ "${BASH_REMATCH[1]}" -gt 60 ]
 }
 
+@test "an interrupted verification tells what was verified, and ends with 130" {
+    export XDG_STATE_HOME="$BATS_TEST_TMPDIR/state"
+    # Thirty times the same: when the first is told, there is more to do.
+    python3 - "$TLSCOST" >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" <<'PY'
+import signal, subprocess, sys
+child = subprocess.Popen([sys.argv[1], "stacks", "verify"] + ["openssl"] * 30, stdout=subprocess.PIPE, text=True)
+print(child.stdout.readline(), end="")
+child.send_signal(signal.SIGINT)
+print(child.stdout.read(), end="")
+sys.exit(0 if child.wait() == 130 else 1)
+PY
+    grep -E '^openssl \(.*: [0-9]+ of [0-9]+ cases good' "$BATS_TEST_TMPDIR/out"
+    grep -E 'interrupted; [0-9]+ of [0-9]+ cases ran' "$BATS_TEST_TMPDIR/err"
+    # The last line is of the one that was broken off, and 30 are not reached.
+    [ "$(wc -l <"$BATS_TEST_TMPDIR/out")" -lt 30 ]
+}
+
 @test "an unknown stack is refused with what there is" {
     run -2 "$TLSCOST" stacks show nonesuch
     [[ $output == *nonesuch*"no such plug-in"*openssl* ]]
