@@ -66,6 +66,7 @@ static const char documentation[] =
     "  tlscost tickets --sni example.org --after 60s 192.0.2.1:443 192.0.2.2:443\n"
     "  tlscost tickets --rotate-command 'systemctl reload nginx' localhost:443\n"
     "  tlscost tickets --watch 60s --json localhost:443\n\n"
+    "A server that cannot be visited is named, and the others are audited.\n\n"
     "Exit code 0 means that the audit was made, whatever it found; 2 that a server could not be "
     "reached; 3 that one refused the handshake.";
 
@@ -226,8 +227,11 @@ int tlc_cmd_tickets(int argc, char **argv)
     enum tlc_status status = tlc_stack_load("openssl", &options.audit.plugin, error);
     if (status == TLC_OK)
         status = tlc_audit_tickets(&options.audit, &audit, error);
-    if (status == TLC_OK)
-        status = print_audit(audit, options.json, error);
+    struct tlc_error printing = {0};
+    if (audit && print_audit(audit, options.json, &printing) != TLC_OK) {
+        status = printing.status;
+        *error = printing;
+    }
     json_decref(audit);
     free(options.command);
     return status == TLC_OK ? TLC_OK : tlc_report_error(error);

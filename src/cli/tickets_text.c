@@ -191,4 +191,7 @@ void tlc_tickets_print(const json_t *audit)
         print_server(server);
     }
     print_shared(get(audit, "shared"));
+    json_array_foreach(get(audit, "failed"), index, server)
+        printf("%s%s  not audited: %s\n", index ? "" : "\n",
+               json_string_value(get(server, "address")), json_string_value(get(server, "reason")));
 }

@@ -412,6 +412,38 @@ static enum tlc_status ask_each(struct tlc_audit *audit, size_t server, struct t
     return status;
 }
 
+// Keeps the facts of the servers that can be visited, and why the others cannot.
+static enum tlc_status ask_all(struct tlc_audit *audit, struct tlc_error *error)
+{
+    const struct tlc_audit_options *options = audit->options;
+    for (size_t i = 0; i < options->address_count; i++) {
+        struct tlc_error why = {0};
+        audit->facts[audit->count] = (struct tlc_ticket_facts){.address = options->addresses[i]};
+        if (ask_each(audit, audit->count, &why) == TLC_OK) {
+            audit->count++;
+            continue;
+        }
+        if (options->address_count > 1)
+            tell(audit, "left out: %s", why.text);
+        audit->failed[audit->failed_count].address = options->addresses[i];
+        audit->failed[audit->failed_count++].why = why;
+    }
+    if (audit->count)
+        return TLC_OK;
+    *error = audit->failed[0].why;
+    return error->status;
+}
+
+// What is left to say when the others were audited.
+static enum tlc_status conclude(const struct tlc_audit *audit, struct tlc_error *error)
+{
+    const struct tlc_error *why = &audit->failed[0].why;
+    if (!audit->failed_count)
+        return TLC_OK;
+    return tlc_fail(error, why->status, "tickets: %zu of %zu servers left out: %.400s",
+                    audit->failed_count, audit->options->address_count, why->text);
+}
+
 enum tlc_status tlc_audit_tickets(const struct tlc_audit_options *options, json_t **json,
                                   struct tlc_error *error)
 {
@@ -420,12 +452,7 @@ enum tlc_status tlc_audit_tickets(const struct tlc_audit_options *options, json_
     if (!audit)
         return tlc_fail(error, TLC_ENVIRONMENT, "tickets: out of memory");
     audit->options = options;
-    audit->count = options->address_count;
-    enum tlc_status status = TLC_OK;
-    for (size_t i = 0; i < audit->count; i++)
-        audit->facts[i].address = options->addresses[i];
-    for (size_t i = 0; i < audit->count && status == TLC_OK; i++)
-        status = ask_each(audit, i, error);
+    enum tlc_status status = ask_all(audit, error);
     if (status == TLC_OK && audit->count > 1)
         status = ask_others(audit, error);
     if (status == TLC_OK)
@@ -434,8 +461,10 @@ enum tlc_status tlc_audit_tickets(const struct tlc_audit_options *options, json_
         status = ask_after_rotation(audit, error);
     if (status == TLC_OK)
         status = keep_watch(audit, error);
-    if (status == TLC_OK)
+    if (status == TLC_OK) {
         *json = tlc_audit_json(audit);
+        status = conclude(audit, error);
+    }
     free(audit);
     return status;
 }

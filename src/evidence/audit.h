@@ -85,8 +85,8 @@ size_t tlc_ticket_findings(const struct tlc_ticket_facts *servers, size_t count,
                            struct tlc_finding findings[TLC_FINDINGS_MAX]);
 
 // {servers:[{address, versions, tickets, lifetime_s, ..., findings:[]}], shared:[{from, to,
-// accepted}]} (docs/tickets.md). A server that cannot be reached, or refuses a first visit, is an
-// error.
+// accepted}], failed:[{address, reason}]} (docs/tickets.md). A server that cannot be reached, or
+// refuses a first visit, is an error; *audit is that of the others, NULL when there are none.
 enum tlc_status tlc_audit_tickets(const struct tlc_audit_options *options, json_t **audit,
                                   struct tlc_error *error) TLC_CHECKED;
 

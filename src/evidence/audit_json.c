@@ -134,7 +134,7 @@ static json_t *server_json(const struct tlc_audit *audit, size_t index)
 
 json_t *tlc_audit_json(const struct tlc_audit *audit)
 {
-    json_t *servers = json_array(), *shared = json_array();
+    json_t *servers = json_array(), *shared = json_array(), *failed = json_array();
     for (size_t from = 0; from < audit->count; from++) {
         json_array_append_new(servers, server_json(audit, from));
         for (size_t to = 0; to < audit->count; to++)
@@ -144,5 +144,8 @@ json_t *tlc_audit_json(const struct tlc_audit *audit)
                                       audit->facts[to].address, "accepted",
                                       answer_json(audit->facts[from].accepted_by[to])));
     }
-    return json_pack("{s:o, s:o}", "servers", servers, "shared", shared);
+    for (size_t i = 0; i < audit->failed_count; i++)
+        json_array_append_new(failed, json_pack("{s:s, s:s}", "address", audit->failed[i].address,
+                                                "reason", audit->failed[i].why.text));
+    return json_pack("{s:o, s:o, s:o}", "servers", servers, "shared", shared, "failed", failed);
 }

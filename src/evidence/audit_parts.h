@@ -9,6 +9,12 @@ struct tlc_audit {
     const struct tlc_audit_options *options;
     struct tlc_ticket_facts facts[TLC_AUDIT_SERVERS];
     size_t count;
+    // Servers that could not be visited, and why.
+    struct {
+        const char *address;
+        struct tlc_error why;
+    } failed[TLC_AUDIT_SERVERS];
+    size_t failed_count;
 };
 
 json_t *tlc_audit_json(const struct tlc_audit *audit);

@@ -1,6 +1,8 @@
 # The audit of running servers' resumption: it has to tell apart, without being told, what is set up
 # well and what is not, with our own server and with nginx, Go and openssl s_server.
 
+bats_require_minimum_version 1.5.0
+
 load interop
 
 setup_file() {
@@ -167,6 +169,15 @@ told() { # jq condition
     [ "$status" -eq 2 ] && [[ "$output" == *"false: ended with 1"* ]]
     run "$TLSCOST" tickets --timeout 2s "127.0.0.1:$(free_port)"
     [ "$status" -eq 2 ] && [[ "$output" == *"connect"* ]]
+    # The others are audited, wherever in the list the missing one stands.
+    local gone
+    gone="127.0.0.1:$(free_port)"
+    run --separate-stderr "$TLSCOST" tickets --json --pause 1ms --timeout 20s "$gone" "$address"
+    [ "$status" -eq 2 ]
+    jq -e --arg gone "$gone" '(.servers | length) == 1 and .failed[0].address == $gone' <<<"$output"
+    [[ "$stderr" == *"1 of 2 servers left out"*"$gone"* ]]
+    run "$TLSCOST" tickets --pause 1ms --timeout 20s "$address" "$gone"
+    [ "$status" -eq 2 ] && [[ "$output" == *"connections made"* && "$output" == *"$gone  not audited: "* ]]
     run "$TLSCOST" tickets
     [ "$status" -eq 1 ]
     run "$TLSCOST" tickets --after never "$address"
