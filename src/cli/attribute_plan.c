@@ -9,7 +9,14 @@
 #include "base/names.h"
 #include "cli/common.h"
 
-enum { SLICE_MS = 150, MOST_OPERATIONS = 32 };
+enum {
+    SLICE_MS = 150,
+    SLICE_LEAST_MS = 100,
+    ROUNDS_LEAST = 2,
+    WARM_UP_MS = 100,
+    SERVER_WARM_UP_MS = 2000, // of servers whose runtimes may compile first
+    MOST_OPERATIONS = 32
+};
 
 struct builder {
     const struct tlc_attribute_options *options;
@@ -80,7 +87,7 @@ static void put_settings(FILE *to, const struct builder *builder, const char *gr
     if (options->server)
         put_key(to, "server", options->server);
     if (options->server)
-        fputs(", warm_up: 2s", to);
+        fprintf(to, ", warm_up: %dms", SERVER_WARM_UP_MS);
 }
 
 static void put_arm(FILE *to, struct builder *builder, const char *group, const char *certificate)
@@ -122,15 +129,37 @@ static void put_operation(FILE *to, const struct builder *builder, const char *o
     fputs("}\n", to);
 }
 
+struct lengths {
+    unsigned rounds, slice_ms;
+};
+
+// What fits into the time that was asked for, and two rounds of short slices at least.
+static struct lengths choose_lengths(const struct builder *builder)
+{
+    const struct tlc_attribute_options *options = builder->options;
+    size_t served = builder->arms + builder->timed;
+    double blocks = (double)options->blocks;
+    // Attributed arms are sampled in slices of their own.
+    double slices = (double)(served + builder->arms + builder->operation_count);
+    double warm_ups_ms = (double)(served * (options->server ? SERVER_WARM_UP_MS : WARM_UP_MS) +
+                                  builder->operation_count * WARM_UP_MS);
+    // What one slice of every round may take.
+    double left_ms = ((double)options->seconds * 1000 / blocks - warm_ups_ms) / slices;
+    if (left_ms >= ROUNDS_LEAST * SLICE_MS)
+        return (struct lengths){(unsigned)(left_ms / SLICE_MS), SLICE_MS};
+    double slice_ms = left_ms / ROUNDS_LEAST;
+    return (struct lengths){ROUNDS_LEAST,
+                            slice_ms < SLICE_LEAST_MS ? SLICE_LEAST_MS : (unsigned)slice_ms};
+}
+
 static void put_schedule(FILE *to, const struct builder *builder)
 {
     const struct tlc_attribute_options *options = builder->options;
-    double slices = 2 * (double)builder->arms + (double)(builder->timed + builder->operation_count);
-    double rounds = (double)options->seconds * 1000 / ((double)options->blocks * slices * SLICE_MS);
+    struct lengths lengths = choose_lengths(builder);
     fprintf(to,
-            "schedule: {blocks: %" PRIu64 ", rounds: %.0f, slice: %dms, warm_up: 100ms, "
+            "schedule: {blocks: %" PRIu64 ", rounds: %u, slice: %ums, warm_up: %dms, "
             "sampling: %" PRIu64 "}\nchecks: {server_busy: %s}\n",
-            options->blocks, rounds < 2 ? 2 : rounds, SLICE_MS, options->frequency_hz,
+            options->blocks, lengths.rounds, lengths.slice_ms, WARM_UP_MS, options->frequency_hz,
             options->busy_machine ? "0%, accounting: 10000%, steal: 100%, generator_busy: 100%, "
                                     "headroom_gain: 1000%"
                                   : "70%, accounting: 30%");

@@ -13,7 +13,7 @@ struct tlc_attribute_options {
     const char *groups, *certificates, *stack, *cipher;
     const char *server; // not ours; NULL: ours
     const char *burn;   // of a further arm that burns so long on purpose; NULL: none
-    uint64_t seconds;   // of measuring, about
+    uint64_t seconds;   // that the plan measures at most, where two rounds fit
     uint64_t blocks, frequency_hz;
     bool operations;   // the library's raw operations beside
     bool timed;        // arms that the tracing provider times, beside; where the stack can load one

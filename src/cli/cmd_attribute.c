@@ -1,5 +1,6 @@
 // tlscost attribute: where the server's CPU time of a handshake goes, from the command line.
 #include <argp.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,8 +11,6 @@
 #include "cli/common.h"
 #include "cli/measuring.h"
 #include "cli/plan_run.h"
-#include "report/report.h"
-#include "result/result.h"
 
 struct options {
     struct tlc_attribute_options plan;
@@ -49,7 +48,10 @@ static const struct argp_option argp_options[] = {
      "Cipher suite, or any: the library's choice (default: TLS_AES_128_GCM_SHA256)", 0},
     {"burn", KEY_BURN, "TIME", 0,
      "A further arm whose server burns so long in each handshake: it must be read as that", 0},
-    {"time", KEY_TIME, "SECONDS", 0, "Time of measuring, about (default: 60)", 0},
+    {"time", KEY_TIME, "SECONDS", 0,
+     "Time of measuring, warm-ups, raw operations and timed arms included; starting the servers, "
+     "reading the samples and checking the generator come on top (default: 60)",
+     0},
     {"blocks", KEY_BLOCKS, "N", 0, "Fresh servers of each arm, 6 to 200 (default: 8)", 0},
     {"frequency", KEY_FREQUENCY, "HZ", 0,
      "Samples in a second of the server's CPU time, 20 to 1000 (default: 499)", 0},
@@ -59,7 +61,8 @@ static const struct argp_option argp_options[] = {
      "Without the tracing provider's times beside the parts (only OpenSSL has them)", 0},
     {"busy-machine", KEY_BUSY_MACHINE, NULL, 0,
      "Other programs use the same CPUs: do not refuse figures for that", 0},
-    {"folded", KEY_FOLDED, "FILE", 0, "Write folded stacks, for flame graphs", 0},
+    {"folded", KEY_FOLDED, "FILE", 0,
+     "Write folded stacks, for flame graphs; after ^C those of what was finished", 0},
     {0},
 };
 
@@ -139,19 +142,15 @@ static const char documentation[] =
     "to "
     "run a plan whose arms say 'attribute: true'.";
 
-static enum tlc_status write_folded(const char *output, const char *folded, struct tlc_error *error)
+// Fewer than two rounds of short slices tell nothing.
+static void tell_longer(const struct options *options, const struct tlc_plan *plan)
 {
-    json_t *result = NULL;
-    enum tlc_status status = tlc_result_read(output, &result, error);
-    if (status != TLC_OK)
-        return status;
-    FILE *to = fopen(folded, "we");
-    status = to ? tlc_report_write(result, "folded", to, error)
-                : tlc_fail_errno(error, "attribute: --folded %s", folded);
-    if (to && fclose(to) && status == TLC_OK)
-        status = tlc_fail_errno(error, "attribute: --folded %s", folded);
-    json_decref(result);
-    return status;
+    double seconds = tlc_plan_seconds(plan);
+    if (seconds > (double)options->plan.seconds + 0.5 && !options->measuring.quiet)
+        fprintf(stderr,
+                "tlscost: attribute: --time %" PRIu64 ": so many arms and blocks need %.0f s at "
+                "least; --blocks, --no-operations and --no-times make them fewer\n",
+                options->plan.seconds, seconds);
 }
 
 static int run_plan(const struct options *options, struct tlc_error *error)
@@ -171,13 +170,14 @@ static int run_plan(const struct options *options, struct tlc_error *error)
         tlc_plan_free(plan);
         return tlc_report_error(error);
     }
-    const struct tlc_plan_run run = {
-        .plan = plan, .output = output, .measuring = &options->measuring};
+    tell_longer(options, plan);
+    const struct tlc_plan_run run = {.plan = plan,
+                                     .output = output,
+                                     .measuring = &options->measuring,
+                                     .format = options->folded ? "folded" : NULL,
+                                     .format_to = options->folded};
     int code = tlc_plan_run(&run, error);
     tlc_plan_free(plan);
-    bool written = code == TLC_OK || code == TLC_REFUSED;
-    if (options->folded && written && write_folded(output, options->folded, error) != TLC_OK)
-        return tlc_report_error(error);
     return code;
 }
 

@@ -177,15 +177,32 @@ static enum tlc_status run_campaign(const struct tlc_plan_run *run, const char *
     return status;
 }
 
+static enum tlc_status write_format(const struct tlc_plan_run *run, const json_t *result,
+                                    struct tlc_error *error)
+{
+    FILE *to = fopen(run->format_to, "we");
+    if (!to)
+        return tlc_fail_errno(error, "%s: %s", run->format, run->format_to);
+    enum tlc_status status = tlc_report_write(result, run->format, to, error);
+    if (fclose(to) && status == TLC_OK)
+        status = tlc_fail_errno(error, "%s: %s", run->format, run->format_to);
+    return status;
+}
+
 int tlc_plan_run(const struct tlc_plan_run *run, struct tlc_error *error)
 {
     char journal[1040];
     json_t *result = NULL;
+    struct tlc_error writing = {0};
     snprintf(journal, sizeof journal, "%s.journal", run->output);
     if (tlc_can_be_written("run", "--output", run->output, error) != TLC_OK)
         return tlc_report_error(error);
     enum tlc_status status = run_campaign(run, journal, &result, error);
     int code = tlc_finish_run(status, result, run->output, run->measuring->json, error);
+    if (result && run->format && write_format(run, result, &writing) != TLC_OK) {
+        int failed = tlc_report_error(&writing);
+        code = code == TLC_INTERRUPTED ? code : failed;
+    }
     json_decref(result);
     return code;
 }

@@ -16,6 +16,9 @@ struct tlc_plan_run {
     bool go_on;            // the campaign of the journal is continued
     bool keep_logs;
     const struct tlc_measuring_options *measuring; // but for its output
+    // Another format of the result, of what is finished where the campaign was interrupted; NULL:
+    // none. It is written to this file.
+    const char *format, *format_to;
 };
 
 // Runs the plan, writes the result and prints the report; returns the exit code. `error` is where

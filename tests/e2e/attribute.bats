@@ -14,7 +14,7 @@ can_sample() {
 @test "a server's samples become components, a budget and folded stacks" {
     can_sample || skip "perf may not sample here"
     result=$BATS_TEST_TMPDIR/r.json
-    run -0 "$tlscost" attribute --groups X25519,X25519MLKEM768 --time 8 --blocks 6 --busy-machine -q \
+    run -0 "$tlscost" attribute --groups X25519,X25519MLKEM768 --time 30 --blocks 6 --busy-machine -q \
         --frequency 997 --burn 300us -o "$result" --folded "$BATS_TEST_TMPDIR/folded"
     [[ $output == *"where the server's CPU time goes"* ]]
     [[ $output == *"key schedule"* ]]
@@ -22,6 +22,9 @@ can_sample() {
     [[ $output == *"parts beside the library's raw operations"* ]]
     [[ $output == *"parts beside the tracing provider's times"*"signature, X25519 timed"* ]]
     [[ $output == *"everything the CPUs did"* ]]
+    # What was planned fits into the time: two slices of attributed arms, warm-ups, all else.
+    run -0 jq -e '.plan as $p | [$p.arms[] | 1 + .attribute] | add as $slices |
+        $p.schedule | .blocks * (($p.arms | length) * .warm_up_us + .rounds * $slices * .slice_us) <= 30e6' "$result"
     # Only the arm that burns has the burn, only the hybrid encapsulates.
     run -0 jq -r '[.arms[] | select(.samples[0].stay.attribution) | {key: .name, value: {
         burn: ([.samples[].stay.attribution.components.burn.samples] | add > 0),
@@ -39,6 +42,30 @@ can_sample() {
     run -0 grep -cE '^X25519MLKEM768;encapsulate;.*;[^;]+ [0-9]+$' "$BATS_TEST_TMPDIR/folded"
     run -0 "$tlscost" report "$result" --format markdown
     [[ $output == *"| key agreement | D |"* ]]
+}
+
+@test "an interrupted campaign writes the folded stacks of what was finished" {
+    can_sample || skip "perf may not sample here"
+    result=$BATS_TEST_TMPDIR/r.json
+    "$tlscost" attribute --groups X25519 --no-operations --no-times --time 600 --blocks 200 --busy-machine -q \
+        -o "$result" --folded "$BATS_TEST_TMPDIR/folded" 3>&- >"$BATS_TEST_TMPDIR/out" 2>&1 &
+    pid=$!
+    # One line of the journal is its head, each further one a finished sample.
+    until [ "$(wc -l 2>/dev/null <"$result.journal" || echo 0)" -ge 2 ] || ! kill -0 "$pid"; do
+        sleep 0.1
+    done
+    kill -INT "$pid"
+    status=0
+    wait "$pid" || status=$?
+    [ "$status" -eq 130 ] || { cat "$BATS_TEST_TMPDIR/out"; false; }
+    grep -qE '^X25519;.*;[^;]+ [0-9]+$' "$BATS_TEST_TMPDIR/folded"
+    [ "$(jq '.setup.interrupted' "$result")" = true ]
+}
+
+@test "a time too short for two rounds is told" {
+    can_sample || skip "perf may not sample here"
+    run "$tlscost" attribute --groups X25519 --no-times --time 1 --blocks 6 --busy-machine -o "$BATS_TEST_TMPDIR/r.json"
+    [[ $output == *"--time 1: so many arms and blocks need "*" s at least; --blocks"* ]]
 }
 
 @test "without perf the remedy is named before anything is measured" {
