@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/directory.h"
 #include "campaign/calibrate.h"
 #include "cli/arguments.h"
 #include "cli/commands.h"
@@ -78,31 +77,18 @@ static enum tlc_status read_plan(const struct options *options, struct tlc_plan 
 static enum tlc_status run(const struct options *options, const struct tlc_plan *plan,
                            json_t **document, struct tlc_error *error)
 {
-    char cache[512], work[640], journal[700];
-    struct tlc_progress progress;
-    struct tlc_campaign_options campaign = {
-        .plan = plan, .progress = tlc_progress_show, .user = &progress};
-    enum tlc_status status = tlc_directory_of_user(TLC_DIRECTORY_CACHE, cache, sizeof cache, error);
-    if (status == TLC_OK)
-        status = tlc_directory_temporary("tlscost-calibrate", work, sizeof work, error);
-    if (status != TLC_OK)
-        return status;
+    struct tlc_measuring measuring;
     // A calibration that was broken off is begun anew, so its journal goes with the logs.
-    snprintf(journal, sizeof journal, "%s/journal", work);
-    campaign.certificate_directory = cache;
-    campaign.work_directory = work;
-    campaign.journal = journal;
-    status = tlc_choose_cpus(options->measuring.server_cpus, options->measuring.generator_cpus,
-                             &campaign.server_cpus, &campaign.generator_cpus, error);
-    tlc_progress_init(&progress, options->measuring.quiet);
+    enum tlc_status status =
+        tlc_measuring_begin(&measuring, "calibrate", &options->measuring, error);
+    measuring.campaign.plan = plan;
     if (status == TLC_OK) {
         if (!options->measuring.quiet)
             fprintf(stderr, "tlscost: calibrating takes about %.0f s; leave the machine alone\n",
                     tlc_calibration_seconds(plan));
-        status = tlc_calibrate(&campaign, document, error);
+        status = tlc_calibrate(&measuring.campaign, document, error);
     }
-    tlc_progress_end(&progress);
-    tlc_directory_remove(work);
+    tlc_measuring_end(&measuring, false);
     return status;
 }
 

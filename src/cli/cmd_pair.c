@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/directory.h"
 #include "base/process.h"
 #include "campaign/campaign.h"
 #include "cli/arguments.h"
@@ -227,28 +226,13 @@ static const char documentation[] =
 static enum tlc_status measure(const struct options *options, struct tlc_plan *plan,
                                json_t **result, struct tlc_error *error)
 {
-    char cache[512], work[640], journal[700];
-    struct tlc_progress progress;
-    struct tlc_campaign_options campaign = {.plan = plan,
-                                            .journal = journal,
-                                            .idle_connections = (unsigned)options->idle,
-                                            .progress = tlc_progress_show,
-                                            .user = &progress};
-    tlc_progress_init(&progress, options->measuring.quiet);
-    enum tlc_status status = tlc_directory_of_user(TLC_DIRECTORY_CACHE, cache, sizeof cache, error);
+    struct tlc_measuring measuring;
+    enum tlc_status status = tlc_measuring_begin(&measuring, "pair", &options->measuring, error);
+    measuring.campaign.plan = plan;
+    measuring.campaign.idle_connections = (unsigned)options->idle;
     if (status == TLC_OK)
-        status = tlc_directory_temporary("tlscost-pair", work, sizeof work, error);
-    if (status != TLC_OK)
-        return status;
-    snprintf(journal, sizeof journal, "%s/journal", work);
-    campaign.certificate_directory = cache;
-    campaign.work_directory = work;
-    status = tlc_choose_cpus(options->measuring.server_cpus, options->measuring.generator_cpus,
-                             &campaign.server_cpus, &campaign.generator_cpus, error);
-    if (status == TLC_OK)
-        status = tlc_campaign_run(&campaign, result, error);
-    tlc_progress_end(&progress);
-    tlc_directory_remove(work);
+        status = tlc_campaign_run(&measuring.campaign, result, error);
+    tlc_measuring_end(&measuring, false);
     return status;
 }
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "campaign/campaign.h"
+#include "base/directory.h"
 #include "measure/machine.h"
 #include "measure/proc.h"
 
@@ -114,4 +114,43 @@ void tlc_progress_end(const struct tlc_progress *progress)
 {
     if (progress->terminal && !progress->quiet)
         fprintf(stderr, "\r\033[K");
+}
+
+enum tlc_status tlc_measuring_begin(struct tlc_measuring *measuring, const char *command,
+                                    const struct tlc_measuring_options *options,
+                                    struct tlc_error *error)
+{
+    char name[64];
+    *measuring = (struct tlc_measuring){
+        .campaign = {.work_directory = measuring->work,
+                     .certificate_directory = measuring->cache,
+                     .journal = measuring->journal,
+                     .progress = tlc_progress_show,
+                     .user = &measuring->progress},
+    };
+    tlc_progress_init(&measuring->progress, options->quiet);
+    snprintf(name, sizeof name, "tlscost-%s", command);
+    enum tlc_status status = tlc_directory_of_user(TLC_DIRECTORY_CACHE, measuring->cache,
+                                                   sizeof measuring->cache, error);
+    if (status == TLC_OK)
+        status = tlc_directory_temporary(name, measuring->work, sizeof measuring->work, error);
+    if (status != TLC_OK) {
+        measuring->work[0] = '\0';
+        return status;
+    }
+    snprintf(measuring->journal, sizeof measuring->journal, "%s/journal", measuring->work);
+    return tlc_choose_cpus(options->server_cpus, options->generator_cpus,
+                           &measuring->campaign.server_cpus, &measuring->campaign.generator_cpus,
+                           error);
+}
+
+void tlc_measuring_end(struct tlc_measuring *measuring, bool keep_logs)
+{
+    if (!measuring->work[0])
+        return;
+    tlc_progress_end(&measuring->progress);
+    if (keep_logs)
+        fprintf(stderr, "tlscost: logs are in %s\n", measuring->work);
+    else
+        tlc_directory_remove(measuring->work);
 }

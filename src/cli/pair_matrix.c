@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/directory.h"
 #include "campaign/campaign.h"
 #include "cli/common.h"
 #include "cli/measuring.h"
@@ -30,8 +29,7 @@ struct matrix {
     const struct tlc_matrix_options *options;
     char **servers, **clients, **others; // others: servers of other makers
     json_t *cells;                       // {server, client, ok, reason, evidence, ...} in order
-    struct tlc_campaign_options campaign;
-    char work[640], cache[512], journal[700];
+    struct tlc_measuring measuring;
 };
 
 // ---- who takes part
@@ -201,7 +199,7 @@ static const char *bare(const char *text)
 
 static enum tlc_status try_part(struct matrix *matrix, struct part part, struct tlc_error *error)
 {
-    struct tlc_campaign_options *campaign = &matrix->campaign;
+    struct tlc_campaign_options *campaign = &matrix->measuring.campaign;
     for (size_t index = part.from; index < part.to; index++) {
         struct tlc_error why = {0};
         json_t *evidence, *cell = json_array_get(matrix->cells, index);
@@ -228,11 +226,11 @@ static enum tlc_status try_cells(struct matrix *matrix, struct tlc_error *error)
         status = parse_plan(matrix, part, &plan, error);
         if (status != TLC_OK)
             break;
-        matrix->campaign.plan = plan;
+        matrix->measuring.campaign.plan = plan;
         status = try_part(matrix, part, error);
         tlc_plan_free(plan);
     }
-    matrix->campaign.plan = NULL;
+    matrix->measuring.campaign.plan = NULL;
     return status;
 }
 
@@ -265,19 +263,14 @@ static void take_figures(json_t *cell, const json_t *arm)
 static enum tlc_status measure_cells(struct matrix *matrix, struct tlc_error *error)
 {
     struct tlc_plan *plan;
-    struct tlc_progress progress;
     json_t *result = NULL, *cell;
     size_t index, arm = 0;
     const struct part all = {.to = json_array_size(matrix->cells), .only_good = true};
     enum tlc_status status = parse_plan(matrix, all, &plan, error);
     if (status != TLC_OK)
         return status;
-    tlc_progress_init(&progress, matrix->options->measuring->quiet);
-    matrix->campaign.plan = plan;
-    matrix->campaign.progress = tlc_progress_show;
-    matrix->campaign.user = &progress;
-    status = tlc_campaign_run(&matrix->campaign, &result, error);
-    tlc_progress_end(&progress);
+    matrix->measuring.campaign.plan = plan;
+    status = tlc_campaign_run(&matrix->measuring.campaign, &result, error);
     json_array_foreach(matrix->cells, index, cell)
     {
         if (json_is_true(json_object_get(cell, "ok")))
@@ -289,37 +282,19 @@ static enum tlc_status measure_cells(struct matrix *matrix, struct tlc_error *er
     return status == TLC_REFUSED ? TLC_OK : status;
 }
 
-static enum tlc_status open_matrix(struct matrix *matrix, struct tlc_error *error)
-{
-    const struct tlc_matrix_options *options = matrix->options;
-    enum tlc_status status =
-        tlc_directory_of_user(TLC_DIRECTORY_CACHE, matrix->cache, sizeof matrix->cache, error);
-    if (status == TLC_OK)
-        status =
-            tlc_directory_temporary("tlscost-matrix", matrix->work, sizeof matrix->work, error);
-    if (status != TLC_OK)
-        return status;
-    snprintf(matrix->journal, sizeof matrix->journal, "%s/journal", matrix->work);
-    matrix->campaign = (struct tlc_campaign_options){.work_directory = matrix->work,
-                                                     .certificate_directory = matrix->cache,
-                                                     .journal = matrix->journal};
-    return tlc_choose_cpus(options->measuring->server_cpus, options->measuring->generator_cpus,
-                           &matrix->campaign.server_cpus, &matrix->campaign.generator_cpus, error);
-}
-
 static enum tlc_status fill(struct matrix *matrix, struct tlc_error *error)
 {
     enum tlc_status status = check_lists(matrix->options->pair, error);
     if (status == TLC_OK)
         status = make_cells(matrix, error);
     if (status == TLC_OK)
-        status = open_matrix(matrix, error);
+        status =
+            tlc_measuring_begin(&matrix->measuring, "matrix", matrix->options->measuring, error);
     if (status == TLC_OK)
         status = try_cells(matrix, error);
     if (status == TLC_OK && matrix->options->time && any_good(matrix->cells))
         status = measure_cells(matrix, error);
-    if (matrix->work[0])
-        tlc_directory_remove(matrix->work);
+    tlc_measuring_end(&matrix->measuring, false);
     return status;
 }
 
@@ -393,9 +368,10 @@ int tlc_pair_matrix(const struct tlc_matrix_options *options)
     matrix.clients = stacks_of(clients);
     matrix.others = options->servers ? tlc_words(options->servers) : NULL;
     tlc_catch_interrupts();
-    enum tlc_status status = options->measuring->output
-                                 ? tlc_can_be_written("pair", "--output", options->measuring->output, &error)
-                                 : TLC_OK;
+    enum tlc_status status =
+        options->measuring->output
+            ? tlc_can_be_written("pair", "--output", options->measuring->output, &error)
+            : TLC_OK;
     if (status == TLC_OK)
         status = fill(&matrix, &error);
     int code = status;

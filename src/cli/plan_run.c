@@ -128,52 +128,28 @@ static void tell_plan(const struct tlc_plan *plan)
             strcmp(plan->workload, "network") ? "processes" : "servers", tlc_plan_seconds(plan));
 }
 
-static enum tlc_status run_in(const char *work, const struct tlc_plan_run *run, const char *journal,
-                              json_t **result, struct tlc_error *error)
-{
-    char cache[512];
-    struct tlc_progress progress;
-    struct tlc_campaign_options campaign = {.plan = run->plan,
-                                            .journal = journal,
-                                            .go_on = run->go_on,
-                                            .work_directory = work,
-                                            .certificate_directory = cache,
-                                            .progress = tlc_progress_show,
-                                            .user = &progress};
-    tlc_progress_init(&progress, run->measuring->quiet);
-    enum tlc_status status = tlc_directory_of_user(TLC_DIRECTORY_CACHE, cache, sizeof cache, error);
-    if (status == TLC_OK)
-        status = tlc_choose_cpus(run->measuring->server_cpus, run->measuring->generator_cpus,
-                                 &campaign.server_cpus, &campaign.generator_cpus, error);
-    // A campaign that goes on keeps the arms that it began with.
-    if (status == TLC_OK && !run->go_on)
-        status = tlc_campaign_leave_out(run->plan, error);
-    if (status != TLC_OK)
-        return status;
-    json_t *environment = tlc_machine_describe();
-    json_t *calibration = tlc_calibration_find(environment);
-    json_decref(environment);
-    campaign.calibration = calibration;
-    if (!progress.quiet)
-        tell_plan(run->plan);
-    status = tlc_campaign_run(&campaign, result, error);
-    tlc_progress_end(&progress);
-    json_decref(calibration);
-    return status;
-}
-
 static enum tlc_status run_campaign(const struct tlc_plan_run *run, const char *journal,
                                     json_t **result, struct tlc_error *error)
 {
-    char work[640];
-    enum tlc_status status = tlc_directory_temporary("tlscost-run", work, sizeof work, error);
-    if (status != TLC_OK)
-        return status;
-    status = run_in(work, run, journal, result, error);
-    if (run->keep_logs)
-        fprintf(stderr, "tlscost: logs are in %s\n", work);
-    else
-        tlc_directory_remove(work);
+    struct tlc_measuring measuring;
+    enum tlc_status status = tlc_measuring_begin(&measuring, "run", run->measuring, error);
+    measuring.campaign.plan = run->plan;
+    measuring.campaign.journal = journal;
+    measuring.campaign.go_on = run->go_on;
+    // A campaign that goes on keeps the arms that it began with.
+    if (status == TLC_OK && !run->go_on)
+        status = tlc_campaign_leave_out(run->plan, error);
+    if (status == TLC_OK) {
+        json_t *environment = tlc_machine_describe();
+        json_t *calibration = tlc_calibration_find(environment);
+        json_decref(environment);
+        measuring.campaign.calibration = calibration;
+        if (!run->measuring->quiet)
+            tell_plan(run->plan);
+        status = tlc_campaign_run(&measuring.campaign, result, error);
+        json_decref(calibration);
+    }
+    tlc_measuring_end(&measuring, run->keep_logs);
     return status;
 }
 

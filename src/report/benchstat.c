@@ -102,7 +102,6 @@ enum tlc_status tlc_export_benchstat(const struct tlc_report_model *model,
             put_setting(to, "refused-", "arm", tlc_report_arm_name(model, &model->arms[i]));
     for (size_t i = 0; i < model->arm_count; i++)
         for (size_t k = 0; k < json_array_size(model->arms[i].sample_list); k++)
-            put_sample(to, model, &model->arms[i],
-                       json_array_get(model->arms[i].sample_list, k));
+            put_sample(to, model, &model->arms[i], json_array_get(model->arms[i].sample_list, k));
     return TLC_OK;
 }

@@ -87,7 +87,8 @@ static void print_refusals(const json_t *verdict, FILE *to)
 {
     const json_t *checks = json_object_get(verdict, "refused");
     for (size_t i = 0; i < json_array_size(checks); i++)
-        fprintf(to, "%s%s", i ? ", " : "  by checks: ", json_string_value(json_array_get(checks, i)));
+        fprintf(to, "%s%s",
+                i ? ", " : "  by checks: ", json_string_value(json_array_get(checks, i)));
     if (json_array_size(checks))
         fputs("; docs/checks.md tells what to do\n", to);
     if (!number_of(verdict, "accepted_samples"))

@@ -176,9 +176,9 @@ char *tlc_words_calibration(const struct tlc_report_model *model, char *words)
     snprintf(words, TLC_WORDS,
              "%s (%.20s): equal arms %.8s (%.24s), known cost read with slope %.8s%s%.16s",
              json_is_true(json_object_get(calibration, "passed")) ? "passed" : "NOT passed",
-             finished, tlc_words_ratio(a_a.estimate, equal),
-             tlc_words_ratio_range(a_a, between), tlc_words_ratio(line.estimate, slope),
-             same ? "" : "; made with servers on ", same ? "" : servers);
+             finished, tlc_words_ratio(a_a.estimate, equal), tlc_words_ratio_range(a_a, between),
+             tlc_words_ratio(line.estimate, slope), same ? "" : "; made with servers on ",
+             same ? "" : servers);
     return words;
 }
 

@@ -348,8 +348,9 @@ enum tlc_status tlc_stack_self_test(const struct tlc_stack_plugin *plugin, json_
     for (size_t next = 0; !status && !interrupted && next < cases.count;)
         next = run_some(plugin->stack, &cases, certificates, next, all);
     if (!status && interrupted)
-        status = tlc_fail(error, TLC_INTERRUPTED, "self-test: %s: interrupted; %zu of %zu cases ran",
-                          plugin->id, json_array_size(all), cases.count);
+        status =
+            tlc_fail(error, TLC_INTERRUPTED, "self-test: %s: interrupted; %zu of %zu cases ran",
+                     plugin->id, json_array_size(all), cases.count);
     if (!status && json_array_size(all) != cases.count)
         status = tlc_fail(error, TLC_ENVIRONMENT, "self-test: %s: %zu of %zu cases ran", plugin->id,
                           json_array_size(all), cases.count);
