@@ -10,7 +10,6 @@
 #include "evidence/checks.h"
 #include "evidence/probe.h"
 #include "generator/generator.h"
-#include "measure/cpu_events.h"
 #include "measure/proc.h"
 #include "stacks/loader.h"
 #include "workload/arm_support.h"
@@ -19,103 +18,6 @@
 #include "workload/network_state.h"
 #include "workload/network_target.h"
 #include "workload/network_trace.h"
-
-// Makes the certificates of all arms before anything is measured.
-static enum tlc_status make_certificates(struct tlc_workload *workload, struct tlc_error *error)
-{
-    for (size_t i = 0; i < workload->arm_count; i++) {
-        struct network_arm *state = &workload->arms[i];
-        if (!tlc_is_of_kind(workload->setup, i, &tlc_workload_network))
-            continue;
-        enum tlc_status status =
-            tlc_arm_certificates(state->arm, workload->setup->certificate_directory,
-                                 state->certificates, sizeof state->certificates, error);
-        if (status != TLC_OK)
-            return status;
-    }
-    return TLC_OK;
-}
-
-static enum network network_of(const struct tlc_arm *arm)
-{
-    return !strcmp(arm->network, "veth")             ? VETH
-           : !strcmp(arm->network, "veth-unsteered") ? VETH_UNSTEERED
-                                                     : LOOPBACK;
-}
-
-struct path *tlc_network_path(struct tlc_workload *workload, const struct network_arm *state)
-{
-    return &workload->paths[network_of(state->arm)];
-}
-
-static enum tlc_status open_path(struct tlc_workload *workload, enum network network,
-                                 struct tlc_error *error)
-{
-    const struct tlc_workload_setup *setup = workload->setup;
-    struct path *path = &workload->paths[network];
-    enum tlc_status status = TLC_OK;
-    if (network == VETH)
-        status = tlc_veth_open(&setup->server_cpus, &setup->generator_cpus, &path->veth, error);
-    else if (network == VETH_UNSTEERED)
-        status = tlc_veth_open(NULL, NULL, &path->veth, error);
-    if (status != TLC_OK)
-        return status;
-    char log[600];
-    snprintf(log, sizeof log, "%.500s/generator-%d.log", setup->work_directory, (int)network);
-    const int *namespaces = path->veth ? path->veth->namespaces[TLC_VETH_OF_CLIENT] : NULL;
-    status = tlc_arm_generator_start(&setup->generator_cpus, namespaces, log, &path->generators[0],
-                                     error);
-    if (status != TLC_OK || !setup->plan->schedule.duet)
-        return status;
-    snprintf(log, sizeof log, "%.500s/generator-%d-duet.log", setup->work_directory, (int)network);
-    return tlc_arm_generator_start(&setup->generator_cpus, namespaces, log, &path->generators[1],
-                                   error);
-}
-
-// A network, with a generator in it, for each kind that an arm asks for.
-static enum tlc_status open_paths(struct tlc_workload *workload, struct tlc_error *error)
-{
-    enum tlc_status status = TLC_OK;
-    for (size_t i = 0; status == TLC_OK && i < workload->arm_count; i++) {
-        enum network network = network_of(workload->arms[i].arm);
-        if (tlc_is_of_kind(workload->setup, i, &tlc_workload_network) &&
-            workload->paths[network].generators[0].process.pid <= 0)
-            status = open_path(workload, network, error);
-    }
-    return status;
-}
-
-// Fetches and builds what is not ours, before anything is measured and once for all arms.
-static enum tlc_status open_externals(struct tlc_workload *workload, struct tlc_error *error)
-{
-    char log[600];
-    snprintf(log, sizeof log, "%s/build.log", workload->setup->work_directory);
-    for (size_t i = 0; i < workload->arm_count; i++) {
-        struct network_arm *state = &workload->arms[i];
-        if (!state->plugin || !state->arm->server)
-            continue;
-        for (size_t k = 0; k < i && !state->external; k++)
-            if (workload->arms[k].external &&
-                !strcmp(workload->arms[k].arm->server, state->arm->server))
-                state->external = workload->arms[k].external;
-        if (state->external)
-            continue;
-        enum tlc_status status = tlc_external_open(state->arm, log, &state->own_external, error);
-        if (status != TLC_OK)
-            return tlc_fail_prefix(error, "arm '%s'", state->arm->name);
-        state->external = &state->own_external;
-    }
-    return TLC_OK;
-}
-
-// What the samples are told by, when there will be any.
-static enum tlc_status open_components(struct tlc_workload *workload, struct tlc_error *error)
-{
-    for (size_t i = 0; i < workload->arm_count; i++)
-        if (workload->arms[i].arm->attribute)
-            return tlc_components_read(NULL, &workload->components, error);
-    return TLC_OK;
-}
 
 static void network_close(struct tlc_workload *workload);
 
@@ -151,8 +53,6 @@ static enum tlc_status network_open(const struct tlc_workload_setup *setup,
     for (int i = 0; i < NETWORKS; i++)
         for (int k = 0; k < SEATS; k++)
             workload->paths[i].generators[k].process.control = -1;
-    workload->server_events = tlc_cpu_events_open(&setup->server_cpus, NULL);
-    workload->generator_events = tlc_cpu_events_open(&setup->generator_cpus, NULL);
     workload->arm_count = setup->plan->arm_count;
     workload->arms = calloc(workload->arm_count, sizeof *workload->arms);
     enum tlc_status status =
@@ -164,13 +64,7 @@ static enum tlc_status network_open(const struct tlc_workload_setup *setup,
             status = tlc_stack_load(setup->plan->arms[i].stack, &workload->arms[i].plugin, error);
     }
     if (status == TLC_OK)
-        status = make_certificates(workload, error);
-    if (status == TLC_OK)
-        status = open_externals(workload, error);
-    if (status == TLC_OK)
-        status = open_components(workload, error);
-    if (status == TLC_OK)
-        status = open_paths(workload, error);
+        status = tlc_network_open_shared(workload, error);
     if (status != TLC_OK) {
         network_close(workload);
         return status;
@@ -190,7 +84,7 @@ static enum tlc_status prepare_target(struct tlc_workload *workload, size_t inde
 {
     struct network_arm *state = &workload->arms[index];
     const struct instance *instance = other ? state->other : state->instance;
-    struct path *path = tlc_network_path(workload, state);
+    struct path *path = tlc_network_path(workload, state->arm);
     struct tlc_target_options target;
     struct tlc_arm_loan loan;
     const struct tlc_arm_peer peer = {.plugin = state->plugin,
@@ -219,7 +113,7 @@ static int make_socket(const void *veth, int domain, int type, int protocol)
 static enum tlc_status probe_arm(struct tlc_workload *workload, struct network_arm *state,
                                  json_t **evidence, struct tlc_error *error)
 {
-    const struct tlc_veth *veth = tlc_network_path(workload, state)->veth;
+    const struct tlc_veth *veth = tlc_network_path(workload, state->arm)->veth;
     const struct tlc_socket_maker inside = {make_socket, veth};
     struct tlc_certs_pair pair = {0}, client = {0};
     uint16_t groups[TLC_ARM_GROUPS], cipher;
@@ -308,7 +202,7 @@ static void leave_instance(struct instance *instance)
 static void release_target(struct tlc_workload *workload, size_t arm, bool other)
 {
     struct network_arm *state = &workload->arms[arm];
-    struct path *path = tlc_network_path(workload, state);
+    struct path *path = tlc_network_path(workload, state->arm);
     for (int i = 0; i < SEATS && state->instance->server.address[0]; i++) {
         json_t *answer = NULL;
         struct tlc_error ignored;
@@ -372,7 +266,7 @@ static enum tlc_status join_instance(struct tlc_workload *workload, struct netwo
         return status;
     if (state->external)
         return start_external(workload, state, host, log, trace_file, error);
-    const struct tlc_veth *veth = workload->paths[network_of(instance->arm)].veth;
+    const struct tlc_veth *veth = tlc_network_path(workload, instance->arm)->veth;
     struct tlc_arm_place place = {
         .cpus = &workload->setup->server_cpus,
         .namespaces = veth ? veth->namespaces[TLC_VETH_OF_SERVER] : NULL,
@@ -508,16 +402,7 @@ static void network_close(struct tlc_workload *workload)
         json_decref(workload->arms[i].half_open);
     for (size_t i = 0; workload->arms && i < workload->arm_count; i++)
         tlc_trace_sums_free(workload->arms[i].trace);
-    for (int i = 0; i < NETWORKS; i++) {
-        for (int k = 0; k < SEATS; k++)
-            tlc_arm_generator_stop(&workload->paths[i].generators[k]);
-        tlc_veth_close(workload->paths[i].veth);
-    }
-    tlc_components_free(workload->components);
-    tlc_cpu_events_close(workload->server_events);
-    tlc_cpu_events_close(workload->generator_events);
-    for (size_t i = 0; workload->arms && i < workload->arm_count; i++)
-        tlc_external_close(&workload->arms[i].own_external);
+    tlc_network_close_shared(workload);
     free(workload->arms);
     free(workload);
 }

@@ -161,7 +161,7 @@ static enum tlc_status read_seat(struct tlc_workload *workload, const struct sea
     const struct tlc_observed observed = {
         .server = seat->instance->server.process.pid,
         .tree = seat->instance->tree,
-        .apart = tlc_network_path(workload, seat->state)->veth,
+        .apart = tlc_network_path(workload, seat->state->arm)->veth,
         .server_cpus = &workload->setup->server_cpus,
         .generator_cpus = &workload->setup->generator_cpus,
         .server_events = workload->server_events,
@@ -320,7 +320,7 @@ static struct seat seat_of(struct tlc_workload *workload, size_t arm, bool other
     struct network_arm *state = &workload->arms[arm];
     return (struct seat){.state = state,
                          .instance = other ? state->other : state->instance,
-                         .generator = &tlc_network_path(workload, state)->generators[load],
+                         .generator = &tlc_network_path(workload, state->arm)->generators[load],
                          .target = tlc_network_target(workload, arm, other),
                          .concurrency = concurrency};
 }

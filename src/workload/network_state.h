@@ -62,8 +62,12 @@ struct tlc_workload {
     size_t arm_count;
 };
 
+// Opens what all arms share, for arms that have their seats; close takes a part of it too.
+enum tlc_status tlc_network_open_shared(struct tlc_workload *workload,
+                                        struct tlc_error *error) TLC_CHECKED;
+void tlc_network_close_shared(struct tlc_workload *workload);
 // The network that an arm asks for.
-struct path *tlc_network_path(struct tlc_workload *workload, const struct network_arm *state);
+struct path *tlc_network_path(struct tlc_workload *workload, const struct tlc_arm *arm);
 // The number of an arm's target on its home server, or on its other one.
 json_int_t tlc_network_target(const struct tlc_workload *workload, size_t arm, bool other);
 
