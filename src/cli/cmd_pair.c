@@ -257,9 +257,10 @@ static int run_pair(const struct options *options)
     json_t *result = NULL;
     unsigned left_out = 0;
     tlc_catch_interrupts();
-    enum tlc_status status = options->measuring.output
-                                 ? tlc_can_be_written("pair", "--output", options->measuring.output, &error)
-                                 : TLC_OK;
+    enum tlc_status status =
+        options->measuring.output
+            ? tlc_can_be_written("pair", "--output", options->measuring.output, &error)
+            : TLC_OK;
     if (status == TLC_OK)
         status = tlc_pair_plan(&options->pair, &plan, &left_out, &error);
     if (status != TLC_OK)
