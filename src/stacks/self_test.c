@@ -85,7 +85,7 @@ static bool add_matrix(struct cases *cases, const struct tlc_stack *stack)
                     !possible(version, group, signature))
                     continue;
                 if (!add_case(cases, (struct tlc_self_test_case){TLC_SELF_HANDSHAKE, version, group,
-                                                                 signature, c}))
+                                                                 signature, c, NULL}))
                     return false;
             }
         }
@@ -100,6 +100,8 @@ static bool feature_offered(const struct tlc_stack *stack, enum tlc_self_test_fe
     switch (feature) {
     case TLC_SELF_HANDSHAKE:
         return false; // the matrix has it
+    case TLC_SELF_OPERATION:
+        return false; // each has a case of its own
     case TLC_SELF_SOCKET:
         return true;
     case TLC_SELF_RETRY:
@@ -142,6 +144,25 @@ static bool add_features(struct cases *cases, const struct tlc_stack *stack)
         }
     }
     return true;
+}
+
+// Every raw operation, where the plug-in has them.
+static bool add_operations(struct cases *cases, const struct tlc_stack *stack)
+{
+    const char *name;
+    if (!cases->count || !stack->operations)
+        return true;
+    for (size_t i = 0; (name = stack->operations->name_at(i)); i++)
+        if (!add_case(cases, (struct tlc_self_test_case){.feature = TLC_SELF_OPERATION,
+                                                         .certificate = cases->list[0].certificate,
+                                                         .operation = name}))
+            return false;
+    return true;
+}
+
+static bool add_all(struct cases *cases, const struct tlc_stack *stack)
+{
+    return add_matrix(cases, stack) && add_features(cases, stack) && add_operations(cases, stack);
 }
 
 static void remove_folder(const char *folder, const char *const *files)
@@ -220,6 +241,10 @@ static _Noreturn void run_child(const struct tlc_stack *stack, const struct case
 
 static json_t *row_of(const struct tlc_self_test_case *one, bool ok, const char *reason)
 {
+    if (one->operation) // of no version, group and certificate
+        return json_pack("{s:s, s:s, s:s, s:o, s:b, s:s}", "version", "-", "group", "-",
+                         "certificate", "-", "feature",
+                         json_sprintf("operation %s", one->operation), "ok", ok, "reason", reason);
     return json_pack("{s:s, s:s, s:s, s:s, s:b, s:s}", "version",
                      tlc_name(TLC_NAME_VERSION, one->version), "group",
                      tlc_name(TLC_NAME_GROUP, one->group), "certificate",
@@ -298,7 +323,7 @@ static enum tlc_status ask_in_child(const struct tlc_stack_plugin *plugin, struc
         struct cases cases = {NULL, 0};
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         alarm(CASE_TIMEOUT_MS / 1000);
-        _exit(add_matrix(&cases, plugin->stack) && add_features(&cases, plugin->stack) ? 0 : 1);
+        _exit(add_all(&cases, plugin->stack) ? 0 : 1);
     }
     while (waitpid(child, &state, 0) < 0 && errno == EINTR)
         ;
@@ -336,8 +361,7 @@ enum tlc_status tlc_stack_self_test(const struct tlc_stack_plugin *plugin, json_
     enum tlc_status status = ask_in_child(plugin, error);
     if (status)
         goto out;
-    if (!certificates || !all || !add_matrix(&cases, plugin->stack) ||
-        !add_features(&cases, plugin->stack))
+    if (!certificates || !all || !add_all(&cases, plugin->stack))
         status = tlc_fail(error, TLC_ENVIRONMENT, "self-test: %s: out of memory", plugin->id);
     else if (!cases.count)
         status = tlc_fail(error, TLC_ENVIRONMENT,

@@ -42,13 +42,15 @@ enum tlc_self_test_feature {
     TLC_SELF_CLIENT_AUTH,
     TLC_SELF_SNI,
     TLC_SELF_ALPN,
-    TLC_SELF_COOKIE
+    TLC_SELF_COOKIE,
+    TLC_SELF_OPERATION // a raw operation, and its check
 };
 
 struct tlc_self_test_case {
     enum tlc_self_test_feature feature;
     uint16_t version, group, signature;
-    size_t certificate; // index of a key type (tlc_certs_name_at)
+    size_t certificate;    // index of a key type (tlc_certs_name_at)
+    const char *operation; // TLC_SELF_OPERATION alone: its name
 };
 
 #define TLC_SELF_KEY_TYPES 16

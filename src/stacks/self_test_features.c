@@ -28,7 +28,7 @@ const char *tlc_self_test_feature_name(enum tlc_self_test_feature feature)
     static const char *const names[] = {"handshake",   "socket",      "hello-retry-request",
                                         "stateless",   "stateful",    "psk-ke",
                                         "ticket-keys", "client-auth", "sni",
-                                        "alpn",        "cookie"};
+                                        "alpn",        "cookie",      "operation"};
     return names[feature];
 }
 
@@ -387,14 +387,30 @@ static bool dispatch(struct run *run)
         return run_alpn(run);
     case TLC_SELF_COOKIE:
         return run_cookie(run);
+    case TLC_SELF_OPERATION:
+        return false; // it needs no contexts
     }
     return false;
+}
+
+// Twice: what one run leaves behind, the next one finds.
+static bool run_operation(const struct tlc_stack_operations *operations, const char *name,
+                          struct tlc_reason *reason)
+{
+    struct tlc_stack_error why = {""};
+    struct tlc_stack_operation *operation = operations->operation_new(name, NULL, &why);
+    bool good =
+        operation && operations->run(operation, 2, &why) && operations->check(operation, &why);
+    operations->operation_free(operation);
+    return good || tlc_because(reason, "%s", why.text[0] ? why.text : "without words");
 }
 
 bool tlc_self_test_run(const struct tlc_stack *stack, const struct tlc_self_test_case *one,
                        const struct tlc_self_test_certificates *certificates,
                        struct tlc_reason *reason)
 {
+    if (one->feature == TLC_SELF_OPERATION)
+        return run_operation(stack->operations, one->operation, reason);
     struct run run = {.stack = stack, .one = one, .certificates = certificates, .reason = reason};
     set_up(&run);
     bool good = dispatch(&run);

@@ -185,14 +185,16 @@ static void passes_its_self_test(void **state)
     assert_true(json_array_size(rows) > 60);
     size_t index;
     json_t *row;
-    bool retry = false, hybrid = false;
+    bool retry = false, hybrid = false, operation = false;
     json_array_foreach(rows, index, row)
     {
         assert_true(json_is_true(json_object_get(row, "ok")));
         retry |= !strcmp(json_string_value(json_object_get(row, "feature")), "hello-retry-request");
         hybrid |= !strcmp(json_string_value(json_object_get(row, "group")), "X25519MLKEM768");
+        operation |= !strcmp(json_string_value(json_object_get(row, "feature")),
+                             "operation mlkem-768-decapsulate");
     }
-    assert_true(retry && hybrid);
+    assert_true(retry && hybrid && operation);
     json_decref(rows);
 }
 
