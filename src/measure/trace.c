@@ -101,10 +101,18 @@ static uint32_t place_of(struct tlc_trace_sums *sums, uint64_t key)
     return sums->node_count++;
 }
 
+static void add_times(struct tlc_trace_times *times, const struct tlc_trace_bucket *now,
+                      const struct tlc_trace_bucket *before)
+{
+    for (size_t i = 0; i < TLC_TRACE_BUCKETS; i++) {
+        times->counts[i] += now[i].count - before[i].count;
+        times->sums[i] += now[i].ticks - before[i].ticks;
+    }
+}
+
 static void add_node(struct tlc_trace_sums *sums, const struct tlc_trace_page *page,
                      const struct tlc_trace_node *now, const struct tlc_trace_node *before)
 {
-    uint64_t nested = now->nested_ticks - before->nested_ticks;
     uint32_t at = place_of(sums, now->key);
     if (at == TLC_TRACE_NODES)
         return;
@@ -115,11 +123,10 @@ static void add_node(struct tlc_trace_sums *sums, const struct tlc_trace_page *p
     sum->whole = now->whole != 0;
     memcpy(sum->algorithm, now->algorithm, sizeof sum->algorithm);
     sum->algorithm[sizeof sum->algorithm - 1] = '\0';
-    sum->nested_ticks += nested;
-    for (size_t i = 0; i < TLC_TRACE_BUCKETS; i++) {
-        sum->counts[i] += now->buckets[i].count - before->buckets[i].count;
-        sum->sums[i] += now->buckets[i].ticks - before->buckets[i].ticks;
-    }
+    add_times(&sum->all, now->alone, before->alone);
+    add_times(&sum->all, now->around, before->around);
+    add_times(&sum->own, now->alone, before->alone);
+    add_times(&sum->own, now->own, before->own);
 }
 
 void tlc_trace_sums_add(struct tlc_trace_sums *sums, const struct tlc_trace *trace)

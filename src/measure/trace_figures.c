@@ -8,53 +8,53 @@ enum { DEEPEST = 8 };
 // Preemption makes single calls very long, so the shortest and the longest ones are left out.
 static const double trimmed_share = 0.05;
 
-static uint64_t count_of(const struct tlc_trace_sum *sum)
+static uint64_t count_of(const struct tlc_trace_times *times)
 {
     uint64_t count = 0;
     for (size_t i = 0; i < TLC_TRACE_BUCKETS; i++)
-        count += sum->counts[i];
+        count += times->counts[i];
     return count;
 }
 
-static uint64_t ticks_of(const struct tlc_trace_sum *sum)
+static uint64_t ticks_of(const struct tlc_trace_times *times)
 {
     uint64_t ticks = 0;
     for (size_t i = 0; i < TLC_TRACE_BUCKETS; i++)
-        ticks += sum->sums[i];
+        ticks += times->sums[i];
     return ticks;
 }
 
 // The mean of what lies between two shares of the calls, in ticks; a bucket is taken in part.
-static double mean_between(const struct tlc_trace_sum *sum, double low, double high)
+static double mean_between(const struct tlc_trace_times *times, double low, double high)
 {
-    double seen = 0, taken = 0, ticks = 0, count = (double)count_of(sum);
+    double seen = 0, taken = 0, ticks = 0, count = (double)count_of(times);
     for (size_t i = 0; i < TLC_TRACE_BUCKETS; i++) {
-        double here = (double)sum->counts[i];
+        double here = (double)times->counts[i];
         double from = seen > low * count ? seen : low * count;
         double to = seen + here < high * count ? seen + here : high * count;
         seen += here;
         if (here > 0 && to > from) {
             taken += to - from;
-            ticks += (to - from) * (double)sum->sums[i] / here;
+            ticks += (to - from) * (double)times->sums[i] / here;
         }
     }
     return taken > 0 ? ticks / taken : 0;
 }
 
 struct figures {
-    double calls, ticks, nested, trimmed, median;
+    double calls, ticks, own, trimmed, median; // `trimmed` is of own times
 };
 
 static void add_function(const struct tlc_trace_sum *sum, struct figures *figures)
 {
-    double count = (double)count_of(sum);
-    figures->ticks += (double)ticks_of(sum);
-    figures->nested += (double)sum->nested_ticks;
-    figures->trimmed += count * mean_between(sum, trimmed_share, 1 - trimmed_share);
+    double count = (double)count_of(&sum->all);
+    figures->ticks += (double)ticks_of(&sum->all);
+    figures->own += (double)ticks_of(&sum->own);
+    figures->trimmed += count * mean_between(&sum->own, trimmed_share, 1 - trimmed_share);
     if (!sum->whole || count <= 0)
         return;
     // One bucket holds the middle: its mean.
-    double middle = mean_between(sum, 0.5 - 0.5 / (count + 1), 0.5 + 0.5 / (count + 1));
+    double middle = mean_between(&sum->all, 0.5 - 0.5 / (count + 1), 0.5 + 0.5 / (count + 1));
     figures->median = figures->calls > 0 ? (figures->median * figures->calls + middle * count) /
                                                (figures->calls + count)
                                          : middle;
@@ -85,21 +85,21 @@ static json_t *operation_json(struct reading *reading, const struct set *members
             add_function(&reading->sums->nodes[i], &figures);
     double nested = 0;
     json_t *inside = operations_in(reading, members, depth + 1, &nested);
-    double us = reading->us, own = (figures.ticks - figures.nested) * us;
+    double us = reading->us, own = figures.own * us, own_trimmed = figures.trimmed * us;
     reading->own_us[named->component] += own;
-    reading->trimmed_us[named->component] += figures.trimmed * us - nested;
-    *trimmed += figures.trimmed * us;
+    reading->trimmed_us[named->component] += own_trimmed;
+    *trimmed += own_trimmed + nested;
     return json_pack("{s:s, s:s, s:f, s:f, s:f, s:f, s:f, s:o}", "component",
                      tlc_component_name(named->component), "algorithm", named->algorithm, "calls",
                      figures.calls * us / reading->us_of_tick, "us", figures.ticks * us, "own_us",
-                     own, "trimmed_us", figures.trimmed * us, "median_us",
+                     own, "trimmed_us", own_trimmed + nested, "median_us",
                      figures.median * reading->us_of_tick, "nested", inside);
 }
 
 static bool belongs(const struct tlc_trace_sum *sum, const struct set *parents)
 {
     return parents->of[sum->parent <= TLC_TRACE_NODES ? sum->parent : TLC_TRACE_NODES] &&
-           count_of(sum);
+           count_of(&sum->all);
 }
 
 static bool alike(const struct tlc_trace_sum *left, const struct tlc_trace_sum *right)

@@ -8,7 +8,7 @@
 
 #include "measure/component.h"
 
-#define TLC_TRACE_MAGIC 0x3165636172743163u // of this layout
+#define TLC_TRACE_MAGIC 0x3265636172743163u // of this layout
 
 enum tlc_trace_mode { TLC_TRACE_NONE, TLC_TRACE_TAG, TLC_TRACE_TIMED };
 
@@ -32,8 +32,10 @@ struct tlc_trace_node {
     uint32_t function;  // number of the function among its kind (core_dispatch.h)
     uint32_t operation; // number of the kind, OSSL_OP_*
     char algorithm[TLC_TRACE_ALGORITHM_BYTES];
-    _Atomic uint64_t nested_ticks; // spent in nodes nested in it
-    struct tlc_trace_bucket buckets[TLC_TRACE_BUCKETS];
+    // Calls with nothing nested in them; those with something: their times, and without what is
+    // nested.
+    struct tlc_trace_bucket alone[TLC_TRACE_BUCKETS], around[TLC_TRACE_BUCKETS],
+        own[TLC_TRACE_BUCKETS];
 };
 
 struct tlc_trace_page {

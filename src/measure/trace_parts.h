@@ -4,13 +4,18 @@
 
 #include "measure/trace.h"
 
+struct tlc_trace_times {
+    uint64_t counts[TLC_TRACE_BUCKETS], sums[TLC_TRACE_BUCKETS];
+};
+
 struct tlc_trace_sum {
-    uint64_t key, nested_ticks;
+    uint64_t key;
     uint32_t parent; // index of its sum; TLC_TRACE_NODES: none
     unsigned component;
     bool whole;
     char algorithm[TLC_TRACE_ALGORITHM_BYTES];
-    uint64_t counts[TLC_TRACE_BUCKETS], sums[TLC_TRACE_BUCKETS];
+    struct tlc_trace_times all,
+        own; // of all calls: from call to return, and without what is nested
 };
 
 struct tlc_trace_sums {

@@ -46,6 +46,13 @@ void trace_begin(struct trace_visit *visit, const struct trace_slot *slot, bool 
     visit->start = tlc_ticks();
 }
 
+static void count(struct tlc_trace_bucket *buckets, uint64_t took)
+{
+    struct tlc_trace_bucket *bucket = &buckets[tlc_trace_bucket(took)];
+    atomic_fetch_add_explicit(&bucket->count, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&bucket->ticks, took, memory_order_relaxed);
+}
+
 void trace_end(struct trace_visit *visit)
 {
     uint64_t took = tlc_ticks() - visit->start;
@@ -57,9 +64,10 @@ void trace_end(struct trace_visit *visit)
         return;
     }
     struct tlc_trace_node *node = &trace_state.page->nodes[visit->node];
-    struct tlc_trace_bucket *bucket = &node->buckets[tlc_trace_bucket(took)];
-    atomic_fetch_add_explicit(&bucket->count, 1, memory_order_relaxed);
-    atomic_fetch_add_explicit(&bucket->ticks, took, memory_order_relaxed);
-    if (visit->nested)
-        atomic_fetch_add_explicit(&node->nested_ticks, visit->nested, memory_order_relaxed);
+    if (!visit->nested) {
+        count(node->alone, took);
+        return;
+    }
+    count(node->around, took);
+    count(node->own, took - visit->nested);
 }
