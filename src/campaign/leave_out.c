@@ -2,6 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <jansson.h>
+
 #include "campaign/campaign.h"
 #include "workload/workload.h"
 
@@ -49,16 +51,49 @@ static enum tlc_status follow(struct tlc_plan *plan, bool *again, struct tlc_err
     return TLC_OK;
 }
 
-enum tlc_status tlc_campaign_leave_out(struct tlc_plan *plan, struct tlc_error *error)
+// Whether what the arm's server needs can be had; `brought` keeps the servers that were tried, each
+// with why it cannot run, empty where it can.
+static enum tlc_status bring(const struct tlc_arm *arm, const char *folder, json_t *brought,
+                             struct tlc_error *why)
+{
+    char log[600];
+    const struct tlc_workload_kind *kind = tlc_workload_kind(arm->workload);
+    if (!arm->server || !kind->bring)
+        return TLC_OK;
+    const char *known = json_string_value(json_object_get(brought, arm->server));
+    if (known)
+        return *known ? tlc_fail(why, TLC_ENVIRONMENT, "%s", known) : TLC_OK;
+    snprintf(log, sizeof log, "%s/build.log", folder);
+    enum tlc_status status = kind->bring(arm, log, why);
+    json_object_set_new(brought, arm->server, json_string(status == TLC_OK ? "" : why->text));
+    return status;
+}
+
+static enum tlc_status leave_out(struct tlc_plan *plan, const char *folder, json_t *brought,
+                                 struct tlc_error *error)
 {
     enum tlc_status status = TLC_OK;
     for (size_t i = 1; status == TLC_OK && i < plan->arm_count;) {
+        const struct tlc_arm *arm = &plan->arms[i];
         struct tlc_error why = {0};
-        if (plan->arms[i].optional && check_alone(plan, i, &why) != TLC_OK)
-            status = tlc_plan_leave_out(plan, i, bare(why.text, plan->arms[i].name), error);
-        else
+        bool can = !arm->optional || (check_alone(plan, i, &why) == TLC_OK &&
+                                      bring(arm, folder, brought, &why) == TLC_OK);
+        if (tlc_campaign_interrupted())
+            return tlc_fail(error, TLC_INTERRUPTED, "interrupted before anything was measured");
+        if (can)
             i++;
+        else
+            status = tlc_plan_leave_out(plan, i, bare(why.text, arm->name), error);
     }
+    return status;
+}
+
+enum tlc_status tlc_campaign_leave_out(struct tlc_plan *plan, const char *folder,
+                                       struct tlc_error *error)
+{
+    json_t *brought = json_object();
+    enum tlc_status status = leave_out(plan, folder, brought, error);
+    json_decref(brought);
     for (bool again = true; status == TLC_OK && again;) {
         again = false;
         status = follow(plan, &again, error);

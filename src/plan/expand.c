@@ -392,6 +392,16 @@ static enum tlc_status add_includes(struct builder *builder)
     return status;
 }
 
+// What is said in the baseline holds for all arms; but it and its equals run in any case, since the
+// others are divided by them.
+static void keep_equals(struct tlc_plan *plan)
+{
+    const int equals[] = {0, plan->control, plan->fair_client};
+    for (size_t i = 0; i < sizeof equals / sizeof *equals; i++)
+        if (equals[i] >= 0)
+            plan->arms[equals[i]].optional = 0;
+}
+
 static enum tlc_status add_all(struct builder *builder)
 {
     enum tlc_status status = add_baseline(builder);
@@ -407,6 +417,8 @@ static enum tlc_status add_all(struct builder *builder)
         status = check_patterns_used(builder);
     if (!status)
         status = add_includes(builder);
+    if (!status)
+        keep_equals(builder->plan);
     if (!status)
         status = tlc_plan_check(builder->plan, builder->document, builder->origins, builder->error);
     return status;

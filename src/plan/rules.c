@@ -375,11 +375,6 @@ static enum tlc_status check_arm(const struct tlc_plan *plan, size_t index,
         rule = first_broken(tlc_hello_rules, tlc_hello_rule_count, arm);
     if (rule)
         return fail_arm(arm, document, origin, rule->key, rule->text, error);
-    if (!index && arm->optional)
-        return fail_arm(arm, document, origin, "optional",
-                        "all others are divided by the baseline; write optional: true in an arm of "
-                        "include, matrix or levers",
-                        error);
     if (!index && arm->equal)
         return fail_arm(arm, document, origin, "equal",
                         "the baseline is divided by nothing; write equal: true in an arm of "

@@ -163,14 +163,38 @@ static enum tlc_status make_build_folder(struct tlc_external *external, struct t
     return status == TLC_OK ? tlc_directory_make(external->build, error) : status;
 }
 
+// A build's program by its name alone is the machine's own: no recipe brings it.
+static enum tlc_status find_program(const struct tlc_external *external, const char *name,
+                                    struct tlc_error *error)
+{
+    char path[PATH_MAX], folders[8192], *rest = NULL;
+    const char *places = getenv("PATH");
+    if (strchr(name, '/') || strchr(name, '{'))
+        return TLC_OK;
+    snprintf(folders, sizeof folders, "%s", places ? places : "/usr/bin:/bin");
+    for (char *folder = strtok_r(folders, ":", &rest); folder;
+         folder = strtok_r(NULL, ":", &rest)) {
+        snprintf(path, sizeof path, "%s/%s", folder, name);
+        if (!access(path, X_OK))
+            return TLC_OK;
+    }
+    return tlc_fail(error, TLC_ENVIRONMENT,
+                    "server %s: build: needs '%s', which is not on the PATH; install it, or see "
+                    "docs/servers.md for servers that have a recipe",
+                    external->server->name, name);
+}
+
 static enum tlc_status build(struct tlc_external *external, const struct tlc_arm *arm,
                              const char *log, struct tlc_error *error)
 {
     struct tlc_external_values values = {.arm = arm, .external = external};
     enum tlc_status status = TLC_OK;
     for (unsigned i = 0; status == TLC_OK && i < external->server->build_count; i++) {
+        const struct tlc_command *command = &external->server->build[i];
         struct tlc_line line;
-        status = tlc_line_make(&external->server->build[i], NULL, &values, &line, error);
+        status = find_program(external, command->words[0], error);
+        if (status == TLC_OK)
+            status = tlc_line_make(command, NULL, &values, &line, error);
         if (status == TLC_OK) {
             remove(log);
             status = tlc_line_run(&line, log, BUILD_MS, error);
@@ -230,6 +254,16 @@ void tlc_external_close(struct tlc_external *external)
     free(external->build);
     free(external->version);
     *external = (struct tlc_external){0};
+}
+
+enum tlc_status tlc_external_bring(const struct tlc_arm *arm, const char *log,
+                                   struct tlc_error *error)
+{
+    struct tlc_external external;
+    enum tlc_status status = arm->server ? tlc_external_open(arm, log, &external, error) : TLC_OK;
+    if (arm->server && status == TLC_OK)
+        tlc_external_close(&external);
+    return status;
 }
 
 // ---- one instance

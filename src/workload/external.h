@@ -27,6 +27,9 @@ enum tlc_status tlc_external_open(const struct tlc_arm *arm, const char *log,
                                   struct tlc_external *external,
                                   struct tlc_error *error) TLC_CHECKED;
 void tlc_external_close(struct tlc_external *external);
+// The same without keeping it; nothing for arms whose server is ours.
+enum tlc_status tlc_external_bring(const struct tlc_arm *arm, const char *log,
+                                   struct tlc_error *error) TLC_CHECKED;
 
 struct tlc_external_run {
     const struct tlc_arm *arm;

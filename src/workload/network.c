@@ -411,6 +411,7 @@ const struct tlc_workload_kind tlc_workload_network = {
     .name = "network",
     .concurrent = true,
     .check = tlc_network_check,
+    .bring = tlc_external_bring,
     .open = network_open,
     .prepare = network_prepare,
     .slice = tlc_network_slice,

@@ -85,6 +85,9 @@ struct tlc_workload_kind {
                     size_t capacity);
     // Refuses arms that cannot run, by name, before anything is started.
     enum tlc_status (*check)(const struct tlc_workload_setup *setup, struct tlc_error *error);
+    // Fetches and builds what is not ours and the arm needs, so that whether it can run is known
+    // before a campaign opens. `log` takes what the builds print. NULL: an arm needs nothing.
+    enum tlc_status (*bring)(const struct tlc_arm *arm, const char *log, struct tlc_error *error);
     enum tlc_status (*open)(const struct tlc_workload_setup *setup, struct tlc_workload **workload,
                             struct tlc_error *error);
     // Starts a fresh instance of the arm, warms it up and takes its evidence. The arm stays idle

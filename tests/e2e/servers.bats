@@ -54,6 +54,18 @@ YAML
     [[ "$output" == *"server none: build"*"no compiler here"* ]]
 }
 
+@test "an optional server that cannot be built is left out with the reason, and the rest runs" {
+    printf 'name: none\nabout: Nothing.\nbuild: [{run: [no-such-compiler, -v]}]\nstart: [/bin/false]\n' >"$description"
+    write_plan "optional: true"
+    sed -i "s|^include: .|&{name: runs, groups: P-256}, {name: same, server: \"$description\", groups: P-256, optional: true}, |" "$plan"
+    run "$TLSCOST" run --quiet --blocks 2 -o "$result" "$plan"
+    [ "$status" -eq 0 ] || { echo "$output"; false; }
+    jq -e '[.arms[].name] == ["baseline", "runs"]' "$result"
+    jq -e '[.plan.left_out[].arm] | sort == ["other", "same"]' "$result"
+    run "$TLSCOST" report "$result"
+    [[ "$output" == *"other"*"needs 'no-such-compiler', which is not on the PATH"* ]]
+}
+
 @test "a description that is not there, or wrong, is a usage error" {
     write_plan
     run "$TLSCOST" run --quiet -o "$result" "$plan"
