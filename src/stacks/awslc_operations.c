@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "stacks/openssl_operations.h"
+#include "stacks/awslc_operations.h"
 
 // OpenSSL's names of algorithms, and of the groups of one that has several.
 static const struct algorithm {
@@ -54,6 +54,8 @@ bool openssl_operation_is_there(const struct openssl_operation_row *row,
                                 struct ossl_lib_ctx_st *library)
 {
     enum openssl_operation_needs needs = row->kind->needs;
+    if (awslc_hybrid_kind(row))
+        return true;
     if (needs == NEEDS_CIPHER)
         return aead_of(row) != NULL;
     if (needs == NEEDS_DIGEST || needs == NEEDS_KDF)
@@ -67,10 +69,8 @@ bool openssl_operation_is_there(const struct openssl_operation_row *row,
 
 void openssl_operation_lacks(const struct openssl_operation_row *row, struct tlc_stack_error *error)
 {
-    bool hybrid = strstr(row->algorithm, "MLKEM") != NULL;
-    snprintf(error->text, sizeof error->text, "AWS-LC %s has no %s%s", AWSLC_VERSION_NUMBER_STRING,
-             row->algorithm,
-             hybrid ? " as one key: its libssl joins two, which are operations of their own" : "");
+    snprintf(error->text, sizeof error->text, "AWS-LC %s has no %s", AWSLC_VERSION_NUMBER_STRING,
+             row->algorithm);
 }
 
 void openssl_note_provider(struct tlc_stack_operation *operation)
@@ -81,6 +81,15 @@ void openssl_note_provider(struct tlc_stack_operation *operation)
 void openssl_operation_release(struct tlc_stack_operation *operation)
 {
     EVP_AEAD_CTX_free(operation->aead);
+    for (size_t i = 0; i < 2; i++)
+        openssl_operation_free(operation->half[i]);
+}
+
+const struct openssl_operation_kind *
+openssl_operation_kind_of(const struct openssl_operation_row *row)
+{
+    const struct openssl_operation_kind *hybrid = awslc_hybrid_kind(row);
+    return hybrid ? hybrid : row->kind;
 }
 
 // ---- keys

@@ -101,7 +101,7 @@ bool openssl_failed(struct tlc_stack_operation *operation, const char *what)
     return false;
 }
 
-static void operation_free(struct tlc_stack_operation *operation)
+void openssl_operation_free(struct tlc_stack_operation *operation)
 {
     if (!operation)
         return;
@@ -141,6 +141,7 @@ static struct tlc_stack_operation *operation_new(const char *name, const char *p
     if (!operation)
         goto fail;
     operation->row = row;
+    operation->kind = openssl_operation_kind_of(row);
     if (provider &&
         !openssl_load_provider(provider, &operation->library, &operation->loaded, error))
         goto fail;
@@ -148,7 +149,7 @@ static struct tlc_stack_operation *operation_new(const char *name, const char *p
         openssl_operation_lacks(row, error);
         goto fail;
     }
-    if (!row->kind->prepare(operation)) {
+    if (!operation->kind->prepare(operation)) {
         openssl_explain(error, operation->failed ? operation->failed : "prepare");
         goto fail;
     }
@@ -157,14 +158,14 @@ static struct tlc_stack_operation *operation_new(const char *name, const char *p
 fail:
     if (!error->text[0])
         snprintf(error->text, sizeof error->text, "operation: out of memory");
-    operation_free(operation);
+    openssl_operation_free(operation);
     return NULL;
 }
 
 static bool run(struct tlc_stack_operation *operation, uint64_t count,
                 struct tlc_stack_error *error)
 {
-    bool (*once)(struct tlc_stack_operation *) = operation->row->kind->once;
+    bool (*once)(struct tlc_stack_operation *) = operation->kind->once;
     for (uint64_t i = 0; i < count; i++)
         if (!once(operation)) {
             openssl_explain(error, operation->failed ? operation->failed : operation->row->name);
@@ -176,7 +177,7 @@ static bool run(struct tlc_stack_operation *operation, uint64_t count,
 static bool check(struct tlc_stack_operation *operation, struct tlc_stack_error *error)
 {
     operation->failed = NULL;
-    if (!operation->row->kind->check || operation->row->kind->check(operation))
+    if (!operation->kind->check || operation->kind->check(operation))
         return true;
     openssl_explain(error, operation->failed ? operation->failed : "a wrong result");
     return false;
@@ -193,5 +194,5 @@ const struct tlc_stack_operations openssl_operations = {
     .run = run,
     .check = check,
     .provider = provider_of,
-    .operation_free = operation_free,
+    .operation_free = openssl_operation_free,
 };

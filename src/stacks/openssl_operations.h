@@ -17,6 +17,9 @@ struct openssl_bytes {
 
 struct tlc_stack_operation {
     const struct openssl_operation_row *row;
+    const struct openssl_operation_kind *kind; // the row's, or the library's own
+    struct tlc_stack_operation
+        *half[2];                    // ML-KEM and the curve, where a hybrid is two keys; or NULL
     struct ossl_lib_ctx_st *library; // NULL: the process's default
     struct ossl_provider_st *loaded; // the one asked for; NULL: none
     char provider[64];               // that serves the operation; "" where there are none
@@ -86,7 +89,13 @@ bool openssl_decapsulate_by(struct tlc_stack_operation *operation, EVP_PKEY *key
                             const unsigned char *sealed, size_t sealed_bytes, unsigned char *secret,
                             size_t *secret_bytes);
 
+// openssl_operations.c: frees also one that was not prepared to its end; NULL is none.
+void openssl_operation_free(struct tlc_stack_operation *operation);
+
 // openssl_operations_library.c, awslc_operations.c
+// What does the operation in this library: the row's kind, or its own.
+const struct openssl_operation_kind *
+openssl_operation_kind_of(const struct openssl_operation_row *row);
 // Whether the library has what the operation needs; where not, openssl_operation_lacks says so.
 bool openssl_operation_is_there(const struct openssl_operation_row *row,
                                 struct ossl_lib_ctx_st *library);

@@ -13,6 +13,12 @@
 
 #include "stacks/openssl_operations.h"
 
+const struct openssl_operation_kind *
+openssl_operation_kind_of(const struct openssl_operation_row *row)
+{
+    return row->kind;
+}
+
 bool openssl_operation_is_there(const struct openssl_operation_row *row, OSSL_LIB_CTX *library)
 {
     enum openssl_operation_needs needs = row->kind->needs;
