@@ -58,12 +58,28 @@ static bool always_resumes(const struct tlc_report_arm *arm, const char *mode)
     return setting_is(arm, "resumption", mode) && number_of(arm->settings, "resume_ratio") >= 1;
 }
 
-// The full handshake that an arm which resumes is divided by; NULL when there is none.
+// Whether two arms differ in nothing but what resumption needs: then their difference is its
+// saving.
+static bool alike(const struct tlc_report_arm *arm, const struct tlc_report_arm *other)
+{
+    static const char *const keys[] = {"workload",    "server",  "stack",
+                                       "certificate", "version", "groups"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        const json_t *ours = json_object_get(arm->settings, keys[i]);
+        const json_t *theirs = json_object_get(other->settings, keys[i]);
+        if (ours != theirs && !json_equal(ours, theirs))
+            return false;
+    }
+    return true;
+}
+
+// The full handshake that an arm which resumes is divided by; NULL when there is none, and when it
+// is another in more than that.
 static const struct tlc_report_arm *full_of(const struct tlc_report_model *model,
                                             const struct tlc_report_arm *arm)
 {
     const struct tlc_report_arm *divisor = resumes(arm) ? tlc_report_divisor(model, arm) : NULL;
-    return divisor && !resumes(divisor) ? divisor : NULL;
+    return divisor && !resumes(divisor) && alike(arm, divisor) ? divisor : NULL;
 }
 
 static bool is_told(const struct tlc_report_model *model, const struct tlc_report_arm *arm)
@@ -87,7 +103,7 @@ static const char *flights_of(const struct tlc_report_arm *arm)
 
 static char *per_handshake(double count, const struct totals *totals, char *words)
 {
-    if (totals->handshakes > 0)
+    if (totals->handshakes > 0 && count > 0) // in memory none are counted
         snprintf(words, TLC_WORDS, "%.0f", count / totals->handshakes);
     else
         snprintf(words, TLC_WORDS, "-");

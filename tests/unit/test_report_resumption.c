@@ -19,6 +19,7 @@ struct made {
     double cost_us; // of the first block; each further one is 1 us dearer
     int resumed;    // of HANDSHAKES
     bool accepted;
+    const char *workload; // NULL: network; in memory no bytes are counted
 };
 
 static const struct made good[] = {{"full", "none", "X25519", 300, 0, true},
@@ -29,13 +30,14 @@ static json_t *samples_of(const struct made *made)
 {
     json_t *samples = json_array();
     for (int block = 0; block < BLOCKS; block++)
-        json_array_append_new(
-            samples,
-            json_pack("{s:i, s:b, s:i, s:f, s:{s:i, s:i, s:i, s:i, s:{s:{s:i}}}}", "block", block,
-                      "accepted", made->accepted, "handshakes", HANDSHAKES, "cost_us",
-                      made->cost_us + block, "counters", "handshakes", HANDSHAKES, "resumed",
-                      made->resumed, "bytes_sent", 548 * HANDSHAKES, "bytes_received",
-                      496 * HANDSHAKES, "negotiated", "group", made->group, HANDSHAKES));
+        json_array_append_new(samples,
+                              json_pack("{s:i, s:b, s:i, s:f, s:{s:i, s:i, s:i, s:i, s:{s:{s:i}}}}",
+                                        "block", block, "accepted", made->accepted, "handshakes",
+                                        HANDSHAKES, "cost_us", made->cost_us + block, "counters",
+                                        "handshakes", HANDSHAKES, "resumed", made->resumed,
+                                        "bytes_sent", made->workload ? 0 : 548 * HANDSHAKES,
+                                        "bytes_received", made->workload ? 0 : 496 * HANDSHAKES,
+                                        "negotiated", "group", made->group, HANDSHAKES));
     return samples;
 }
 
@@ -60,11 +62,11 @@ static char *section_of(const struct made *made, size_t count, const char *versi
     json_t *settings = json_array(), *arms = json_array();
     for (size_t i = 0; i < count; i++) {
         bool full = !strcmp(made[i].resumption, "none");
-        json_array_append_new(settings,
-                              json_pack("{s:s, s:s, s:f, s:s, s:s, s:s}", "name", made[i].name,
-                                        "resumption", made[i].resumption, "resume_ratio",
-                                        full ? 0.0 : 1.0, "certificate", "ecdsa-p256", "version",
-                                        version, "workload", "network"));
+        json_array_append_new(settings, json_pack("{s:s, s:s, s:f, s:s, s:s, s:s}", "name",
+                                                  made[i].name, "resumption", made[i].resumption,
+                                                  "resume_ratio", full ? 0.0 : 1.0, "certificate",
+                                                  "ecdsa-p256", "version", version, "workload",
+                                                  made[i].workload ? made[i].workload : "network"));
         json_array_append_new(arms, arm_of(&made[i], made[0].cost_us));
     }
     json_t *result = json_pack("{s:s, s:{s:s, s:o}, s:o}", "command", "run", "plan", "name", "p",
@@ -145,6 +147,22 @@ static void tls12_saves_a_round_trip(void **state)
     free(text);
 }
 
+static void a_handshake_of_another_kind_is_not_what_was_saved(void **state)
+{
+    (void)state;
+    const struct made made[] = {
+        good[0], good[1], {"memory", "psk_dhe_ke", "X25519", 100, 100, true, "memory"}};
+    char *text = section_of(made, 3, "TLSv1.3");
+    says(text, "| dhe | 100.0 % | 100.0 % | 548 | 496 | 3, 1 RTT | 33.3 % (32.3 to 34.3) |");
+    says(text, "| memory | 100.0 % | 100.0 % | - | - | 3, 1 RTT |  |");
+    says(text, "'dhe' saves");
+    assert_null(strstr(text, "'memory' saves"));
+    free(text);
+    text = section_of((const struct made[]){good[0], made[2]}, 2, "TLSv1.3");
+    assert_null(strstr(text, "## resumption"));
+    free(text);
+}
+
 static void results_without_resumption_have_no_such_section(void **state)
 {
     (void)state;
@@ -161,6 +179,7 @@ int main(void)
         cmocka_unit_test(a_claim_is_not_settled_by_handshakes_that_were_not_resumed),
         cmocka_unit_test(a_refused_arm_settles_nothing),
         cmocka_unit_test(tls12_saves_a_round_trip),
+        cmocka_unit_test(a_handshake_of_another_kind_is_not_what_was_saved),
         cmocka_unit_test(results_without_resumption_have_no_such_section),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
