@@ -7,9 +7,10 @@
 #include "campaign/campaign.h"
 #include "campaign/conclusions.h"
 #include "campaign/curves.h"
+#include "campaign/ratio.h"
+#include "campaign/settling.h"
 #include "campaign/unverified.h"
 #include "evidence/checks.h"
-#include "result/rounds.h"
 #include "stats/stats.h"
 
 enum { MAX_BLOCKS = 1000 };
@@ -22,8 +23,10 @@ struct arm_samples {
     double server[MAX_BLOCKS], client[MAX_BLOCKS]; // CPU of each side; NaN where not told apart
     size_t accepted, gains, total;
     double gain_median;
-    bool limited; // held back by the generator
-    bool figures; // whether the arm has any
+    struct tlc_interval settling; // cost late in a block over cost early in it
+    bool limited;                 // held back by the generator
+    bool unsettled;               // not warm when it was measured
+    bool figures;                 // whether the arm has any
 };
 
 static double number_of(const json_t *object, const char *key)
@@ -83,104 +86,7 @@ static struct tlc_interval positive_interval(const double *values, size_t count)
     return interval;
 }
 
-static const json_t *sample_of_block(const json_t *samples, json_int_t block)
-{
-    size_t index;
-    json_t *sample;
-    json_array_foreach((json_t *)(uintptr_t)samples, index,
-                       sample) if (json_integer_value(json_object_get(sample, "block")) == block &&
-                                   is_accepted(sample)) return sample;
-    return NULL;
-}
-
-enum quantity { COST, RATE };
-
-static double slice_value(const json_t *slice, enum quantity quantity)
-{
-    double handshakes = number_of(slice, "handshakes");
-    return quantity == COST ? number_of(slice, "cost_us") / handshakes
-                            : handshakes / number_of(slice, "span_s");
-}
-
-struct pairs {
-    double *log_ratio;
-    unsigned *instance;
-    size_t count, capacity;
-    unsigned instances;
-};
-
-static bool add_pair(struct pairs *pairs, double log_ratio, unsigned instance)
-{
-    if (pairs->count == pairs->capacity) {
-        size_t capacity = pairs->capacity ? 2 * pairs->capacity : 256;
-        double *ratios = realloc(pairs->log_ratio, capacity * sizeof *ratios);
-        if (ratios)
-            pairs->log_ratio = ratios;
-        unsigned *instances = realloc(pairs->instance, capacity * sizeof *instances);
-        if (instances)
-            pairs->instance = instances;
-        if (!ratios || !instances)
-            return false;
-        pairs->capacity = capacity;
-    }
-    pairs->log_ratio[pairs->count] = log_ratio;
-    pairs->instance[pairs->count++] = instance;
-    return true;
-}
-
-// Pairs the slices of two samples of the same block: those of a round, or in duets of a visit.
-static bool pair_rounds(const json_t *mine, const json_t *base, enum quantity quantity,
-                        struct pairs *pairs)
-{
-    size_t before = pairs->count, i, k;
-    json_t *slice, *other;
-    json_array_foreach(json_object_get(mine, "slices"), i, slice)
-    {
-        json_array_foreach(json_object_get(base, "slices"), k, other)
-        {
-            if (!tlc_slices_pair(slice, other))
-                continue;
-            double ratio = log(slice_value(slice, quantity) / slice_value(other, quantity));
-            if (isfinite(ratio) && !add_pair(pairs, ratio, pairs->instances))
-                return false;
-        }
-    }
-    if (pairs->count > before)
-        pairs->instances++;
-    return true;
-}
-
-struct ratio {
-    struct tlc_interval at_95, at_90;
-};
-
-static struct ratio ratio_of(const struct arm_samples *arm, const struct arm_samples *baseline,
-                             enum quantity quantity)
-{
-    struct pairs pairs = {0};
-    struct ratio ratio = {{NAN, NAN, NAN, 0}, {NAN, NAN, NAN, 0}};
-    bool whole = true;
-    size_t index;
-    json_t *sample;
-    json_array_foreach(arm->samples, index, sample)
-    {
-        const json_t *base = sample_of_block(baseline->samples,
-                                             json_integer_value(json_object_get(sample, "block")));
-        if (whole && base && is_accepted(sample))
-            whole = pair_rounds(sample, base, quantity, &pairs);
-    }
-    if (whole && pairs.count) {
-        ratio.at_95 = tlc_ratio_over_instances(pairs.log_ratio, pairs.instance, pairs.count,
-                                               pairs.instances, CONFIDENCE);
-        ratio.at_90 = tlc_ratio_over_instances(pairs.log_ratio, pairs.instance, pairs.count,
-                                               pairs.instances, 0.9);
-    }
-    free(pairs.log_ratio);
-    free(pairs.instance);
-    return ratio;
-}
-
-static json_t *refusals_of(const struct arm_samples *arm, bool limited)
+static json_t *refusals_of(const struct arm_samples *arm)
 {
     json_t *refused = json_array();
     for (int check = 0; check < TLC_CHECK_COUNT; check++) {
@@ -189,7 +95,8 @@ static json_t *refusals_of(const struct arm_samples *arm, bool limited)
         json_array_foreach(arm->samples, index, sample)
             json_array_foreach(json_object_get(sample, "refused"), k, name) count +=
             !strcmp(json_string_value(name), tlc_check_name((enum tlc_check)check));
-        if (check == TLC_CHECK_GENERATOR_LIMITED && limited)
+        if ((check == TLC_CHECK_GENERATOR_LIMITED && arm->limited) ||
+            (check == TLC_CHECK_WARMED_UP && arm->unsettled))
             count = arm->total;
         if (count)
             json_array_append_new(refused, json_pack("{s:s, s:I}", "check",
@@ -216,8 +123,8 @@ static bool generator_limited(const struct arm_samples *arm, const struct tlc_li
 struct summary {
     const struct tlc_plan *plan;
     struct arm_samples *arms;
-    double worst_gain, control_drift, negative_control;
-    size_t limited, refused_samples;
+    double worst_gain, worst_settling, control_drift, negative_control;
+    size_t limited, unsettled, refused_samples;
     json_t *reasons; // why the campaign is refused
 };
 
@@ -237,6 +144,21 @@ static double distance_from_one(struct tlc_interval ratio)
     return fmax(0, fmax(ratio.low - 1, 1 / ratio.high - 1));
 }
 
+// An event changes the cost within a block on purpose.
+static void judge_settling(struct summary *summary, size_t index)
+{
+    const struct tlc_plan *plan = summary->plan;
+    struct arm_samples *arm = &summary->arms[index];
+    bool event = strcmp(plan->arms[index].event, "none") != 0;
+    arm->settling = event ? (struct tlc_interval){NAN, NAN, NAN, 0}
+                          : tlc_settling(arm->samples, index ? summary->arms[0].samples : NULL);
+    double least = tlc_settling_least(arm->settling);
+    if (isfinite(arm->settling.low) && !(least <= summary->worst_settling))
+        summary->worst_settling = least;
+    arm->unsettled = plan->limits.settling > 0 && least > plan->limits.settling;
+    summary->unsettled += arm->unsettled;
+}
+
 // Whether the arm has figures, before any is divided by another.
 static void judge_samples(struct summary *summary, size_t index)
 {
@@ -246,9 +168,11 @@ static void judge_samples(struct summary *summary, size_t index)
     if (isfinite(arm->gain_median) && !(arm->gain_median <= summary->worst_gain))
         summary->worst_gain = arm->gain_median;
     summary->limited += arm->limited;
+    judge_settling(summary, index);
     summary->refused_samples += arm->total - arm->accepted;
     double lost = arm->total ? (double)(arm->total - arm->accepted) / (double)arm->total : 1;
-    arm->figures = arm->accepted && lost <= limits->refused_samples && !arm->limited;
+    arm->figures =
+        arm->accepted && lost <= limits->refused_samples && !arm->limited && !arm->unsettled;
 }
 
 // Of arms whose two sides share a process, what each of them costs.
@@ -267,13 +191,13 @@ static json_t *arm_json(struct summary *summary, size_t index)
     const struct tlc_plan *plan = summary->plan;
     const struct arm_samples *arm = &summary->arms[index];
     size_t against = tlc_plan_against(plan, index);
-    bool limited = arm->limited, accepted = arm->figures;
-    struct ratio cost = {{NAN, NAN, NAN, 0}, {NAN, NAN, NAN, 0}}, rate = cost;
+    bool accepted = arm->figures;
+    struct tlc_ratio cost = {{NAN, NAN, NAN, 0}, {NAN, NAN, NAN, 0}}, rate = cost;
     const char *verdict = index ? "no-claim" : "baseline";
     // Nothing is divided by an arm that has no figure itself.
     if (index && accepted && summary->arms[against].figures) {
-        cost = ratio_of(arm, &summary->arms[against], COST);
-        rate = ratio_of(arm, &summary->arms[against], RATE);
+        cost = tlc_ratio_of(arm->samples, summary->arms[against].samples, TLC_COST);
+        rate = tlc_ratio_of(arm->samples, summary->arms[against].samples, TLC_RATE);
         if (cost.at_95.n)
             verdict = tlc_verdict_name(tlc_verdict_of(cost.at_95, cost.at_90, plan->limits.margin));
     }
@@ -282,19 +206,22 @@ static json_t *arm_json(struct summary *summary, size_t index)
     if (!accepted)
         json_array_append_new(
             summary->reasons,
-            json_sprintf("arm '%s': %zu of %zu samples refused%s", plan->arms[index].name,
+            json_sprintf("arm '%s': %zu of %zu samples refused%s%s%s", plan->arms[index].name,
                          arm->total - arm->accepted, arm->total,
-                         limited ? ", and its rate rises with more concurrency" : ""));
+                         arm->limited ? ", and its rate rises with more concurrency" : "",
+                         arm->unsettled ? ", and " : "",
+                         arm->unsettled ? tlc_settling_words(arm->settling) : ""));
     json_t *json = json_pack(
         "{s:s, s:s?, s:s, s:s?, s:b, s:o, s:o, s:o, s:o, s:o, s:s, s:I, s:o, s:O}", "name",
         plan->arms[index].name, "lever", plan->arms[index].lever, "role", role_of(plan, index),
         "against", against ? plan->arms[against].name : NULL, "accepted", accepted, "refused",
-        refusals_of(arm, limited), "cost_us",
+        refusals_of(arm), "cost_us",
         accepted ? interval_json(positive_interval(arm->cost, arm->accepted)) : json_null(), "rate",
         accepted ? interval_json(positive_interval(arm->rate, arm->accepted)) : json_null(),
         "ratio", interval_json(cost.at_95), "rate_ratio", interval_json(rate.at_95), "verdict",
         verdict, "instances", (json_int_t)arm->accepted, "headroom_gain",
         tlc_json_real(arm->gain_median), "samples", arm->samples);
+    json_object_set_new(json, "settling", interval_json(arm->settling));
     if (accepted)
         add_sides(json, arm);
     return json;
@@ -317,6 +244,8 @@ static double limit_of(const struct tlc_limits *limits, enum tlc_check check)
         return limits->steal;
     case TLC_CHECK_ACCOUNTING:
         return limits->accounting;
+    case TLC_CHECK_WARMED_UP:
+        return limits->settling;
     case TLC_CHECK_CONTROL_DRIFT:
         return limits->control_drift;
     case TLC_CHECK_NEGATIVE_CONTROL:
@@ -363,6 +292,11 @@ static struct tally tally_of(const struct summary *summary, const json_t *sample
     case TLC_CHECK_GENERATOR_LIMITED:
         return (struct tally){summary->worst_gain, summary->limited,
                               limits->headroom_gain > 0 && isfinite(summary->worst_gain)
+                                  ? summary->plan->arm_count
+                                  : 0};
+    case TLC_CHECK_WARMED_UP:
+        return (struct tally){summary->worst_settling, summary->unsettled,
+                              limits->settling > 0 && isfinite(summary->worst_settling)
                                   ? summary->plan->arm_count
                                   : 0};
     case TLC_CHECK_CONTROL_DRIFT:
@@ -413,7 +347,8 @@ static void control_drift(struct summary *summary)
 enum tlc_status tlc_campaign_summarise(json_t *result, const struct tlc_plan *plan,
                                        const json_t *samples, struct tlc_error *error)
 {
-    struct summary summary = {.plan = plan, .worst_gain = NAN, .reasons = json_array()};
+    struct summary summary = {
+        .plan = plan, .worst_gain = NAN, .worst_settling = NAN, .reasons = json_array()};
     summary.arms = calloc(plan->arm_count, sizeof *summary.arms);
     if (!summary.arms)
         return tlc_fail(error, TLC_ENVIRONMENT, "summary: out of memory");

@@ -58,6 +58,10 @@ static const struct {
     [TLC_CHECK_OPERATION] =
         {"operation", "Name an operation and a provider that the library has ('tlscost speed "
                       "--list'); a wrong result is a fault of the library or the machine."},
+    [TLC_CHECK_WARMED_UP] =
+        {"warmed-up",
+         "Give the arm a longer warm_up: its server still compiled, or filled something, while it "
+         "was measured."},
     [TLC_CHECK_CONTROL_DRIFT] =
         {"control-drift",
          "Quiet the machine (other load, frequency changes), and use more blocks."},

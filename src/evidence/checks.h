@@ -61,7 +61,7 @@ struct tlc_check_limits {
 // Names, in the order of evaluation: "server-alive", "negotiated", "certificate", "resumption",
 // "provider", "cpu-mask", "trace", "errors", "listen-overflow", "counts", "generator-headroom",
 // "generator-limited", "server-saturated", "steal", "accounting", "operation"; over the campaign:
-// "control-drift", "negative-control".
+// "control-drift", "negative-control", and of an arm: "warmed-up".
 enum tlc_check {
     TLC_CHECK_SERVER_ALIVE,
     TLC_CHECK_NEGOTIATED,
@@ -79,6 +79,7 @@ enum tlc_check {
     TLC_CHECK_STEAL,
     TLC_CHECK_ACCOUNTING,
     TLC_CHECK_OPERATION, // in place of "negotiated" and "certificate": operation, provider, result
+    TLC_CHECK_WARMED_UP, // of an arm over its blocks: the cost changes within them
     TLC_CHECK_CONTROL_DRIFT,
     TLC_CHECK_NEGATIVE_CONTROL,
     TLC_CHECK_COUNT

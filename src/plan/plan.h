@@ -116,6 +116,7 @@ struct tlc_limits {
     double refused_samples; // largest share of an arm's samples that may be refused
     uint64_t errors;        // per sample
     double margin;          // equivalence margin of verdicts
+    double settling;        // largest change of an arm's cost within its blocks; 0: not looked at
 };
 
 // What one lever changes against the baseline, for the report.

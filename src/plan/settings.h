@@ -89,7 +89,8 @@
     X(HEADROOM_GAIN, "headroom_gain")                                                              \
     X(REFUSED_SAMPLES, "refused_samples")                                                          \
     X(ERRORS, "errors")                                                                            \
-    X(MARGIN, "margin")
+    X(MARGIN, "margin")                                                                            \
+    X(SETTLING, "settling")
 
 #define TLC_ENUMERATE(id, name) TLC_KEY_##id,
 enum tlc_arm_key { TLC_ARM_KEYS(TLC_ENUMERATE) TLC_ARM_KEY_COUNT };

@@ -68,6 +68,25 @@ static void tell_outliers(struct tlc_telling *telling, const struct tlc_report_a
     }
 }
 
+// A change that the checks let pass, but that is larger than what is called the same.
+static bool is_settling(const struct tlc_report_model *model, const struct tlc_report_arm *arm)
+{
+    const struct tlc_figure *settling = &arm->settling;
+    return arm->accepted && model->margin > 0 &&
+           (settling->high < 1 - model->margin || settling->low > 1 + model->margin);
+}
+
+static void tell_settling(struct tlc_telling *telling, const struct tlc_report_arm *arm)
+{
+    char estimate[TLC_WORDS], range[TLC_WORDS];
+    tlc_words_ratio(arm->settling.estimate, estimate);
+    tlc_words_ratio_range(arm->settling, range);
+    tlc_tell_item(telling, "may not be warm",
+                  "%s: cost late in a block over cost early: %s (95 %%: %s); a longer warm_up "
+                  "would tell",
+                  arm->name, estimate, range);
+}
+
 static void tell_order(struct tlc_telling *telling, const json_t *effect)
 {
     struct tlc_figure figure = {number_of(effect, "estimate"), number_of(effect, "low"),
@@ -91,7 +110,7 @@ static bool any_fact(const struct tlc_report_model *model, const json_t *effect)
     bool any = json_is_object(effect);
     for (size_t i = 0; i < model->arm_count; i++)
         any = any || json_is_boolean(model->arms[i].claim_holm) ||
-              json_array_size(model->arms[i].outliers);
+              json_array_size(model->arms[i].outliers) || is_settling(model, &model->arms[i]);
     return any;
 }
 
@@ -106,6 +125,9 @@ bool tlc_facts_write(const struct tlc_report_model *model, const struct tlc_emit
     tell_claims(&telling, model);
     for (size_t i = 0; i < model->arm_count; i++)
         tell_outliers(&telling, &model->arms[i]);
+    for (size_t i = 0; i < model->arm_count; i++)
+        if (is_settling(model, &model->arms[i]))
+            tell_settling(&telling, &model->arms[i]);
     tell_order(&telling, effect);
     return !telling.broken;
 }

@@ -108,6 +108,7 @@ static bool read_arm(const json_t *json, struct tlc_report_model *model)
     arm->cost_us = figure_of(json, "cost_us");
     arm->rate = figure_of(json, "rate");
     arm->ratio = figure_of(json, "ratio");
+    arm->settling = figure_of(json, "settling");
     arm->server_us = figure_of(json, "server_us");
     arm->client_us = figure_of(json, "client_us");
     arm->against = text_of(json, "against");

@@ -94,10 +94,11 @@ static void a_good_sample_passes_every_check(void **state)
     facts.trace_witness = "kdf";
     facts.trace_work = facts.handshakes;
     assert_int_equal(tlc_checks_sample(&facts, &limits, outcomes), 0);
-    for (int i = 0; i < TLC_CHECK_CONTROL_DRIFT; i++) {
+    for (int i = 0; i < TLC_CHECK_WARMED_UP; i++) {
         assert_int_equal(outcomes[i].applied, i != TLC_CHECK_OPERATION);
         assert_string_equal(outcomes[i].reason, "");
     }
+    assert_false(outcomes[TLC_CHECK_WARMED_UP].applied);
     assert_false(outcomes[TLC_CHECK_CONTROL_DRIFT].applied);
     assert_false(outcomes[TLC_CHECK_NEGATIVE_CONTROL].applied);
     assert_true(isnan(outcomes[TLC_CHECK_SERVER_ALIVE].value));

@@ -145,6 +145,7 @@ static void every_key_arrives(void **state)
     assert_near(plan->limits.steal, 0.06);
     assert_near(plan->limits.accounting, 0.11);
     assert_near(plan->limits.control_drift, 0.12);
+    assert_near(plan->limits.settling, 0.13);
     assert_near(plan->limits.headroom_gain, 0.07);
     assert_near(plan->limits.refused_samples, 0.30);
     assert_int_equal(plan->limits.errors, 4);

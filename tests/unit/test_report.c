@@ -308,12 +308,20 @@ static void facts_over_all_arms_are_told(void **state)
     json_object_set_new(
         json_object_get(result, "campaign"), "order_effect",
         json_pack("{s:f, s:f, s:f}", "estimate", 1.002, "low", 1.001, "high", 1.003));
+    json_object_set_new(
+        alone, "settling",
+        json_pack("{s:f, s:f, s:f}", "estimate", 0.955, "low", 0.93, "high", 0.965));
+    json_object_set_new(unclear, "settling",
+                        json_pack("{s:f, s:f, s:f}", "estimate", 0.97, "low", 0.95, "high", 0.985));
     text = render(result, "markdown", &wide);
     assert_non_null(strstr(text, "no claim (under 2.1 % cannot be seen)"));
     assert_non_null(strstr(text, "1 of 2 hold over all arms"));
     assert_non_null(strstr(text, "adjusted p 0.125"));
     assert_non_null(strstr(text, "in block 3: ratio 1.250, score 7.5"));
     assert_non_null(strstr(text, "the place in a round matters"));
+    assert_non_null(
+        strstr(text, "cost late in a block over cost early: 0.955 (95 %: 0.930 to 0.965)"));
+    assert_null(strstr(text, "cost early: 0.970")); // as small as what is called the same
     free(text);
     json_decref(result);
 }

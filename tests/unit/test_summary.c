@@ -332,6 +332,83 @@ static void the_place_in_a_round_shows_where_it_matters(void **state)
     }
 }
 
+// What an arm costs in the second half of its slices, over the first.
+static void change_halves(struct fixture *fixture, const char *name, double late)
+{
+    size_t arm = arm_named(fixture->plan, name), index, k;
+    json_t *sample, *slice;
+    json_array_foreach(fixture->samples, index, sample)
+    {
+        if ((size_t)json_integer_value(json_object_get(sample, "arm_index")) != arm)
+            continue;
+        json_array_foreach(json_object_get(sample, "slices"), k, slice)
+        {
+            double cost = json_number_value(json_object_get(slice, "cost_us"));
+            json_object_set_new(slice, "cost_us", json_real(k < ROUNDS / 2 ? cost : cost * late));
+        }
+    }
+}
+
+static const json_t *check_named(const struct fixture *fixture, const char *name)
+{
+    const json_t *checks = json_object_get(fixture->result, "checks");
+    for (size_t i = 0; i < json_array_size(checks); i++)
+        if (!strcmp(text(json_array_get(checks, i), "name"), name))
+            return json_array_get(checks, i);
+    fail_msg("no check '%s'", name);
+    return NULL;
+}
+
+static void a_server_that_is_not_warm_has_no_figure(void **state)
+{
+    (void)state;
+    static const double late[] = {0.8, 0.95, 1.25};
+    for (int i = 0; i < 3; i++) {
+        struct fixture fixture;
+        bool refused = i != 1;
+        make(&fixture, 1.1, 1.0);
+        change_halves(&fixture, "ed25519", late[i]);
+        assert_int_equal(
+            tlc_campaign_summarise(fixture.result, fixture.plan, fixture.samples, &fixture.error),
+            refused ? TLC_REFUSED : TLC_OK);
+        const json_t *arm = arm_of(&fixture, "ed25519"),
+                     *check = check_named(&fixture, "warmed-up");
+        assert_true(fabs(member(arm, "settling", "estimate") - late[i]) < 0.001);
+        assert_int_equal(json_is_true(json_object_get(arm, "accepted")), !refused);
+        assert_int_equal(json_integer_value(json_object_get(check, "failed")), refused);
+        if (refused) {
+            const json_t *reasons =
+                json_object_get(json_object_get(fixture.result, "campaign"), "reasons");
+            assert_string_equal(text(json_array_get(json_object_get(arm, "refused"), 0), "check"),
+                                "warmed-up");
+            assert_string_equal(json_string_value(json_array_get(reasons, 0)),
+                                i ? "arm 'ed25519': 0 of 6 samples refused, and its cost rose by "
+                                    "25 % within a block (95 %: 25 % to 25 %)"
+                                  : "arm 'ed25519': 0 of 6 samples refused, and its cost fell by "
+                                    "20 % within a block (95 %: 20 % to 20 %)");
+        }
+        // The others stand, and the drift that all share is no settling.
+        assert_true(json_is_true(json_object_get(arm_of(&fixture, "control"), "accepted")));
+        assert_true(fabs(member(arm_of(&fixture, "control"), "settling", "estimate") - 1) < 0.001);
+        drop(&fixture);
+    }
+}
+
+static void settling_can_be_left_alone(void **state)
+{
+    (void)state;
+    struct fixture fixture;
+    make(&fixture, 1.1, 1.0);
+    fixture.plan->limits.settling = 0;
+    change_halves(&fixture, "ed25519", 0.5);
+    assert_int_equal(
+        tlc_campaign_summarise(fixture.result, fixture.plan, fixture.samples, &fixture.error),
+        TLC_OK);
+    assert_int_equal(
+        json_integer_value(json_object_get(check_named(&fixture, "warmed-up"), "applied")), 0);
+    drop(&fixture);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -346,6 +423,8 @@ int main(void)
         cmocka_unit_test(outliers_are_flagged_and_kept),
         cmocka_unit_test(the_place_in_a_round_shows_where_it_matters),
         cmocka_unit_test(a_rate_that_rises_with_concurrency_refuses_the_arm),
+        cmocka_unit_test(a_server_that_is_not_warm_has_no_figure),
+        cmocka_unit_test(settling_can_be_left_alone),
     };
     return cmocka_run_group_tests_name("summary", tests, NULL, NULL);
 }
