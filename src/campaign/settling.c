@@ -3,69 +3,131 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "result/rounds.h"
 
 enum { FEWEST_SLICES = 4 };
 static const double CONFIDENCE = 0.95;
 
-static const struct tlc_interval UNKNOWN = {NAN, NAN, NAN, 0};
-
-// Log ratio of the medians of the halves of one block's slices; the one in the middle is in
-// neither.
-static double late_over_early(const double *values, size_t count)
+static double number_of(const json_t *object, const char *key)
 {
-    size_t half = count / 2;
-    return tlc_median(values + count - half, half) - tlc_median(values, half);
+    const json_t *value = json_object_get(object, key);
+    return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
-static struct tlc_interval over_blocks(const struct tlc_rounds *rounds)
+static const json_t *accepted_of_block(const json_t *samples, json_int_t block)
 {
-    double *effects = calloc(rounds->instances + 1, sizeof *effects);
-    size_t count = 0, begin = 0;
-    if (!effects)
-        return UNKNOWN;
-    while (begin < rounds->count) {
-        size_t end = begin;
-        while (end < rounds->count && rounds->instance[end] == rounds->instance[begin])
-            end++;
-        if (end - begin >= FEWEST_SLICES)
-            effects[count++] = late_over_early(rounds->log_value + begin, end - begin);
-        begin = end;
+    for (size_t i = 0; i < json_array_size(samples); i++) {
+        const json_t *sample = json_array_get(samples, i);
+        if (json_is_true(json_object_get(sample, "accepted")) &&
+            json_integer_value(json_object_get(sample, "block")) == block)
+            return sample;
     }
-    struct tlc_interval interval = tlc_signed_rank_interval(effects, count, CONFIDENCE);
-    free(effects);
-    interval.estimate = exp(interval.estimate);
-    interval.low = exp(interval.low);
-    interval.high = exp(interval.high);
-    return interval;
+    return NULL;
+}
+
+static const json_t *partner_of(const json_t *slice, const json_t *slices)
+{
+    for (size_t i = 0; i < json_array_size(slices); i++)
+        if (tlc_slices_pair(slice, json_array_get(slices, i)))
+            return json_array_get(slices, i);
+    return NULL;
+}
+
+// Cost and handshakes of the slices of a block.
+struct whole {
+    double cost, handshakes;
+};
+
+static double per_handshake(const struct whole *whole)
+{
+    return whole->cost / whole->handshakes;
+}
+
+// Adds a slice; returns its own cost per handshake, NaN where it has none and is not added.
+static double add(struct whole *whole, const json_t *slice)
+{
+    double cost = number_of(slice, "cost_us"), handshakes = number_of(slice, "handshakes");
+    if (!(cost > 0) || !(handshakes > 0))
+        return NAN;
+    whole->cost += cost;
+    whole->handshakes += handshakes;
+    return cost / handshakes;
+}
+
+// Log ratio of the median slice of the second half to the whole, of one block; `values` has room
+// for all slices. NaN for too few. `base` NULL: no partners.
+static double late_over_whole(const json_t *sample, const json_t *base, double *values)
+{
+    const json_t *slices = json_object_get(sample, "slices");
+    const json_t *partners = json_object_get(base, "slices");
+    struct whole mine = {0, 0}, theirs = {0, 0};
+    size_t count = 0;
+    for (size_t i = 0; i < json_array_size(slices); i++) {
+        const json_t *slice = json_array_get(slices, i);
+        struct whole before = theirs;
+        double divisor = base ? add(&theirs, partner_of(slice, partners)) : 1;
+        double cost = isfinite(divisor) ? add(&mine, slice) : NAN;
+        if (isfinite(cost))
+            values[count++] = log(cost / divisor);
+        else
+            theirs = before;
+    }
+    if (count < FEWEST_SLICES)
+        return NAN;
+    double whole = per_handshake(&mine) / (base ? per_handshake(&theirs) : 1);
+    return tlc_median(values + count - count / 2, count / 2) - log(whole);
+}
+
+static size_t most_slices(const json_t *samples)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < json_array_size(samples); i++) {
+        size_t count = json_array_size(json_object_get(json_array_get(samples, i), "slices"));
+        most = count > most ? count : most;
+    }
+    return most;
 }
 
 struct tlc_interval tlc_settling(const json_t *samples, const json_t *baseline)
 {
-    struct tlc_rounds rounds;
-    struct tlc_interval interval = UNKNOWN;
-    if (tlc_rounds_read(samples, baseline, &rounds))
-        interval = over_blocks(&rounds);
-    tlc_rounds_free(&rounds);
+    struct tlc_interval interval = {NAN, NAN, NAN, 0};
+    double *effects = calloc(json_array_size(samples) + 1, sizeof *effects);
+    double *values = calloc(most_slices(samples) + 1, sizeof *values);
+    size_t count = 0;
+    for (size_t i = 0; effects && values && i < json_array_size(samples); i++) {
+        const json_t *sample = json_array_get(samples, i);
+        json_int_t block = json_integer_value(json_object_get(sample, "block"));
+        const json_t *base = baseline ? accepted_of_block(baseline, block) : NULL;
+        if (!json_is_true(json_object_get(sample, "accepted")) || (baseline && !base))
+            continue;
+        double effect = late_over_whole(sample, base, values);
+        if (isfinite(effect))
+            effects[count++] = effect;
+    }
+    if (count)
+        interval = tlc_signed_rank_interval(effects, count, CONFIDENCE);
+    interval.estimate = exp(interval.estimate);
+    interval.low = exp(interval.low);
+    interval.high = exp(interval.high);
+    free(effects);
+    free(values);
     return interval;
 }
 
-double tlc_settling_least(struct tlc_interval settling)
+bool tlc_settling_exceeds(struct tlc_interval settling, double limit)
 {
-    double least = fmax(settling.low - 1, 1 - settling.high);
-    return isfinite(settling.low) && isfinite(settling.high) && least > 0 ? least : 0;
+    bool apart = settling.low > 1 || settling.high < 1;
+    return apart && isfinite(settling.low) && isfinite(settling.high) &&
+           fabs(settling.estimate - 1) > limit;
 }
 
 const char *tlc_settling_words(struct tlc_interval settling)
 {
     static char words[128];
-    bool fell = settling.estimate < 1;
-    double ends[2] = {fabs(1 - settling.low), fabs(1 - settling.high)};
     snprintf(words, sizeof words,
-             "its cost %s by %.0f %% within a block (95 %%: %.0f %% to %.0f %%)",
-             fell ? "fell" : "rose", 100 * fabs(1 - settling.estimate),
-             100 * fmin(ends[0], ends[1]), 100 * fmax(ends[0], ends[1]));
+             "it cost %.0f %% %s late in a block than in the whole (95 %%: %.3f to %.3f of it)",
+             100 * fabs(1 - settling.estimate), settling.estimate < 1 ? "less" : "more",
+             settling.low, settling.high);
     return words;
 }

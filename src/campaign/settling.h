@@ -3,21 +3,23 @@
 #define TLC_CAMPAIGN_SETTLING_H
 
 #include <jansson.h>
+#include <stdbool.h>
 
 #include "stats/stats.h"
 
-// The ratio of an arm's cost in the second half of a block's slices to that in the first, with the
-// 95 % interval over blocks: in each block the medians of the two halves, of slices divided by
-// those that the `baseline` has in the same rounds (NULL: of the cost itself, with the machine's
-// drift). Blocks of fewer than 4 such slices tell nothing; n is 0 without any that does. Estimate,
-// low and high are NaN when memory runs out.
+// The ratio of what an arm costs late in its blocks to what they show as a whole, with the 95 %
+// interval over blocks: in each the median slice of the second half over the cost of all of them,
+// both divided by the `baseline`'s of the same rounds and block (NULL: by nothing, so the machine's
+// drift is in it). A server that compiles while it is measured is cheaper late, and the compiling
+// is in the whole. Blocks of fewer than 4 slices tell nothing; n is 0 without any that does, or
+// when memory runs out.
 struct tlc_interval tlc_settling(const json_t *samples, const json_t *baseline);
 
-// The least change that the whole interval shows, as a share of the first half; 0 when it holds 1
-// or is not finite.
-double tlc_settling_least(struct tlc_interval settling);
+// Whether the ratio keeps away from 1 by more than the limit, and its interval from 1.
+bool tlc_settling_exceeds(struct tlc_interval settling, double limit);
 
-// "its cost fell by 25 % within a block (95 %: 17 % to 34 %)"; static storage.
+// "it cost 25 % less late in a block than in the whole (95 %: 0.662 to 0.834 of it)"; static
+// storage.
 const char *tlc_settling_words(struct tlc_interval settling);
 
 #endif

@@ -23,7 +23,7 @@ struct arm_samples {
     double server[MAX_BLOCKS], client[MAX_BLOCKS]; // CPU of each side; NaN where not told apart
     size_t accepted, gains, total;
     double gain_median;
-    struct tlc_interval settling; // cost late in a block over cost early in it
+    struct tlc_interval settling; // cost late in a block over the whole
     bool limited;                 // held back by the generator
     bool unsettled;               // not warm when it was measured
     bool figures;                 // whether the arm has any
@@ -150,12 +150,15 @@ static void judge_settling(struct summary *summary, size_t index)
     const struct tlc_plan *plan = summary->plan;
     struct arm_samples *arm = &summary->arms[index];
     bool event = strcmp(plan->arms[index].event, "none") != 0;
-    arm->settling = event ? (struct tlc_interval){NAN, NAN, NAN, 0}
-                          : tlc_settling(arm->samples, index ? summary->arms[0].samples : NULL);
-    double least = tlc_settling_least(arm->settling);
-    if (isfinite(arm->settling.low) && !(least <= summary->worst_settling))
-        summary->worst_settling = least;
-    arm->unsettled = plan->limits.settling > 0 && least > plan->limits.settling;
+    // A baseline that is not warm itself says nothing of the others.
+    const json_t *baseline = index && !summary->arms[0].unsettled ? summary->arms[0].samples : NULL;
+    arm->settling =
+        event ? (struct tlc_interval){NAN, NAN, NAN, 0} : tlc_settling(arm->samples, baseline);
+    double change = fabs(arm->settling.estimate - 1);
+    if (isfinite(arm->settling.low) && !(change <= summary->worst_settling))
+        summary->worst_settling = change;
+    arm->unsettled =
+        plan->limits.settling > 0 && tlc_settling_exceeds(arm->settling, plan->limits.settling);
     summary->unsettled += arm->unsettled;
 }
 

@@ -1,4 +1,5 @@
 #include "plan/expand.h"
+#include "plan/warm_up.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -419,6 +420,8 @@ static enum tlc_status add_all(struct builder *builder)
         status = add_includes(builder);
     if (!status)
         keep_equals(builder->plan);
+    if (!status)
+        tlc_plan_take_warm_ups(builder->plan);
     if (!status)
         status = tlc_plan_check(builder->plan, builder->document, builder->origins, builder->error);
     return status;

@@ -145,10 +145,11 @@ void tlc_plan_free(struct tlc_plan *plan)
     free(plan);
 }
 
-// The ratio goes with the mode: no resumption has none (rules.c).
+// The ratio goes with the mode: no resumption has none (rules.c). The warm-up goes with the server.
 static bool follows(size_t other, size_t key)
 {
-    return other == TLC_KEY_RESUME_RATIO && key == TLC_KEY_RESUMPTION;
+    return (other == TLC_KEY_RESUME_RATIO && key == TLC_KEY_RESUMPTION) ||
+           (other == TLC_KEY_OWN_WARM_UP && key == TLC_KEY_SERVER);
 }
 
 // The one other arm that has `value` at `key` and is equal in all else but what it is divided by.

@@ -47,7 +47,7 @@ struct tlc_arm {
     char *side;          // whose CPU time is the cost in memory: "server", "client", "both";
                          // "flight": the server's up to its first flight, by a recorded ClientHello
     char *operation;     // of a primitive arm, "x25519-keygen"; NULL: none
-    unsigned warm_up_us; // instead of the schedule's, for servers that need longer; 0: as it says
+    unsigned warm_up_us; // instead of the schedule's: the plan's, else the server's; 0: neither
     char *server;        // a server that is not ours, by the name of its description; NULL: ours
     char *against;       // the arm it is divided by, see tlc_plan_against; NULL: the baseline
     char *network;       // between server and client: "loopback", "veth", "veth-unsteered"
@@ -116,7 +116,7 @@ struct tlc_limits {
     double refused_samples; // largest share of an arm's samples that may be refused
     uint64_t errors;        // per sample
     double margin;          // equivalence margin of verdicts
-    double settling;        // largest change of an arm's cost within its blocks; 0: not looked at
+    double settling;        // how far an arm's cost late in a block may be from the whole; 0: off
 };
 
 // What one lever changes against the baseline, for the report.

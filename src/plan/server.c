@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/directory.h"
+#include "plan/settings.h"
 #include "plan/yaml.h"
 
 enum { LONGEST_WORD = 1000, MOST_WORDS = 64, MOST_COMMANDS = 16, MOST_PAIRINGS = 64 };
@@ -14,7 +15,7 @@ enum { LONGEST_WORD = 1000, MOST_WORDS = 64, MOST_COMMANDS = 16, MOST_PAIRINGS =
 // ---- the schema
 
 struct document {
-    char *name, *about, *recipe, *ready_file, *allocations, *chains, *listens;
+    char *name, *about, *recipe, *ready_file, *allocations, *chains, *listens, *warm_up;
     struct tlc_command *build;
     unsigned build_count;
     char **start, **version, **symbols, **lacks;
@@ -55,6 +56,7 @@ static const cyaml_schema_field_t fields[] = {
     CYAML_FIELD_SEQUENCE("names", MAYBE, struct document, names, &pairing_value, 0, MOST_PAIRINGS),
     CYAML_FIELD_STRING_PTR("chains", MAYBE, struct document, chains, 1, 100),
     CYAML_FIELD_STRING_PTR("listens", MAYBE, struct document, listens, 1, 100),
+    CYAML_FIELD_STRING_PTR("warm_up", MAYBE, struct document, warm_up, 1, 20),
     CYAML_FIELD_SEQUENCE("lacks", MAYBE, struct document, lacks, &word_value, 0, MOST_PAIRINGS),
     CYAML_FIELD_END};
 static const cyaml_schema_value_t document_value = {
@@ -114,6 +116,26 @@ static enum tlc_status check_words(const struct tlc_server *server, const char *
     return TLC_OK;
 }
 
+static enum tlc_status read_warm_up(struct tlc_server *server, const char *text, const char *path,
+                                    struct tlc_error *error)
+{
+    static const struct tlc_setting setting = {"warm_up",
+                                               "warm_up_us",
+                                               offsetof(struct tlc_server, warm_up_us),
+                                               TLC_MEMBER_UNSIGNED,
+                                               TLC_UNIT_MICROSECONDS,
+                                               tlc_read_time,
+                                               NULL,
+                                               0,
+                                               600e6,
+                                               NULL,
+                                               NULL};
+    char why[TLC_WHY_BYTES];
+    if (tlc_read_time(&setting, text, server, why, sizeof why))
+        return TLC_OK;
+    return tlc_fail(error, TLC_USAGE, "server: %s: %s", path, why);
+}
+
 enum tlc_status tlc_server_parse(const char *text, size_t count, const char *path,
                                  struct tlc_server **server, struct tlc_error *error)
 {
@@ -127,11 +149,15 @@ enum tlc_status tlc_server_parse(const char *text, size_t count, const char *pat
         tlc_yaml_free(&kind, data);
         return tlc_fail(error, TLC_ENVIRONMENT, "server: out of memory");
     }
+    char *warm_up = ((struct document *)data)->warm_up;
     take_over(data, *server);
     const char *slash = strrchr(path, '/');
     (*server)->path = strdup(path);
     (*server)->folder = slash ? strndup(path, (size_t)(slash - path)) : strdup(".");
     status = check_words(*server, path, error);
+    if (status == TLC_OK && warm_up)
+        status = read_warm_up(*server, warm_up, path, error);
+    free(warm_up);
     if (status == TLC_OK)
         return TLC_OK;
     tlc_server_free(*server);

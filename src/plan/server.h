@@ -44,6 +44,7 @@ struct tlc_server {
     unsigned names_count;
     char *allocations; // how its allocations are counted: "preload", "own"; NULL: they are not
     char *listens;     // "everywhere": it must be kept on loopback; "loopback", NULL: it is told to
+    unsigned warm_up_us;      // load before it is measured, of arms that say nothing; 0: as usual
     struct tlc_command lacks; // words of an arm that this server cannot serve: "TLSv1.2", "psk_ke"
 };
 

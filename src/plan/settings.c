@@ -146,7 +146,7 @@ const struct tlc_setting tlc_limit_settings[TLC_LIMIT_KEY_COUNT] = {
     {"errors", AT(tlc_limits, errors), TLC_MEMBER_UINT64, TLC_UNIT_NONE, tlc_read_count, "0", 0,
      1e9, NULL, NULL},
     SHARE(tlc_limits, margin, "2%", 1),
-    SHARE(tlc_limits, settling, "10%", 10),
+    SHARE(tlc_limits, settling, "5%", 10),
 };
 // clang-format on
 

@@ -82,7 +82,7 @@ static void tell_settling(struct tlc_telling *telling, const struct tlc_report_a
     tlc_words_ratio(arm->settling.estimate, estimate);
     tlc_words_ratio_range(arm->settling, range);
     tlc_tell_item(telling, "may not be warm",
-                  "%s: cost late in a block over cost early: %s (95 %%: %s); a longer warm_up "
+                  "%s: cost late in a block over the whole: %s (95 %%: %s); a longer warm_up "
                   "would tell",
                   arm->name, estimate, range);
 }

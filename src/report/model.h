@@ -28,7 +28,7 @@ struct tlc_report_arm {
     size_t instances, samples, refused_samples, refusal_count;
     struct tlc_refusal *refusals;
     struct tlc_figure cost_us, rate, ratio;
-    struct tlc_figure settling;                  // cost late in a block over cost early in it
+    struct tlc_figure settling;                  // cost late in a block over the whole
     struct tlc_figure server_us, client_us;      // of arms whose two sides share a process
     const char *against;                         // the arm it is divided by; "": the baseline
     const json_t *sample_list;                   // its samples, one a block

@@ -32,7 +32,7 @@ runs_as_asked() { # server
     cat >"$plan" <<YAML
 name: more
 question: Does it run?
-baseline: {groups: X25519, concurrency: 4, tickets: 1, engine: full, share: honest}
+baseline: {groups: X25519, concurrency: 4, tickets: 1, engine: full, share: honest, warm_up: 1us}
 control: false
 schedule: {blocks: 6, rounds: 1, slice: 20ms, warm_up: 0ms}
 checks: {server_busy: 0%, generator_busy: 100%, headroom_gain: 0%, accounting: 1000%, steal: 100%}

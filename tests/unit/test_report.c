@@ -320,8 +320,8 @@ static void facts_over_all_arms_are_told(void **state)
     assert_non_null(strstr(text, "in block 3: ratio 1.250, score 7.5"));
     assert_non_null(strstr(text, "the place in a round matters"));
     assert_non_null(
-        strstr(text, "cost late in a block over cost early: 0.955 (95 %: 0.930 to 0.965)"));
-    assert_null(strstr(text, "cost early: 0.970")); // as small as what is called the same
+        strstr(text, "cost late in a block over the whole: 0.955 (95 %: 0.930 to 0.965)"));
+    assert_null(strstr(text, "over the whole: 0.970")); // as small as what is called the same
     free(text);
     json_decref(result);
 }

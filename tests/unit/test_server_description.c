@@ -14,6 +14,7 @@ static const char whole[] = "name: edge\n"
                             "recipe: edge-1\n"
                             "ready_file: '{work}/pid'\n"
                             "listens: everywhere\n"
+                            "warm_up: 2.5s\n"
                             "build:\n"
                             "  - run: [make, '{build}']\n"
                             "  - run: [strip, edge]\n"
@@ -39,6 +40,7 @@ static void every_key_arrives(void **state)
     assert_string_equal(server->recipe, "edge-1");
     assert_string_equal(server->ready_file, "{work}/pid");
     assert_string_equal(server->listens, "everywhere");
+    assert_int_equal(server->warm_up_us, 2500000);
     assert_int_equal(server->build_count, 2);
     assert_string_equal(server->build[1].words[0], "strip");
     assert_int_equal(server->start.count, 3);
@@ -73,6 +75,7 @@ static void mistakes_are_named_with_their_line(void **state)
     refused("name: a\nabout: b\nstart: [x]\nbuild: [[x]]\n", "s.yaml:4");
     refused("name: a\nabout: b\nstart: [x]\nlistens: there\n",
             "'there': write loopback or everywhere");
+    refused("name: a\nabout: b\nstart: [x]\nwarm_up: soon\n", "not a time");
     refused("name: [\n", "s.yaml:");
     refused("", "s.yaml:1");
 }

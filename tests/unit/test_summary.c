@@ -346,6 +346,8 @@ static void change_halves(struct fixture *fixture, const char *name, double late
             double cost = json_number_value(json_object_get(slice, "cost_us"));
             json_object_set_new(slice, "cost_us", json_real(k < ROUNDS / 2 ? cost : cost * late));
         }
+        double whole = json_number_value(json_object_get(sample, "cost_us"));
+        json_object_set_new(sample, "cost_us", json_real(whole * (1 + late) / 2));
     }
 }
 
@@ -373,7 +375,8 @@ static void a_server_that_is_not_warm_has_no_figure(void **state)
             refused ? TLC_REFUSED : TLC_OK);
         const json_t *arm = arm_of(&fixture, "ed25519"),
                      *check = check_named(&fixture, "warmed-up");
-        assert_true(fabs(member(arm, "settling", "estimate") - late[i]) < 0.001);
+        double whole = (1 + late[i]) / 2; // but for the drift within the block
+        assert_true(fabs(member(arm, "settling", "estimate") - late[i] / whole) < 0.02);
         assert_int_equal(json_is_true(json_object_get(arm, "accepted")), !refused);
         assert_int_equal(json_integer_value(json_object_get(check, "failed")), refused);
         if (refused) {
@@ -381,11 +384,9 @@ static void a_server_that_is_not_warm_has_no_figure(void **state)
                 json_object_get(json_object_get(fixture.result, "campaign"), "reasons");
             assert_string_equal(text(json_array_get(json_object_get(arm, "refused"), 0), "check"),
                                 "warmed-up");
-            assert_string_equal(json_string_value(json_array_get(reasons, 0)),
-                                i ? "arm 'ed25519': 0 of 6 samples refused, and its cost rose by "
-                                    "25 % within a block (95 %: 25 % to 25 %)"
-                                  : "arm 'ed25519': 0 of 6 samples refused, and its cost fell by "
-                                    "20 % within a block (95 %: 20 % to 20 %)");
+            assert_non_null(strstr(json_string_value(json_array_get(reasons, 0)),
+                                   i ? "it cost 11 % more late in a block"
+                                     : "it cost 11 % less late in a block"));
         }
         // The others stand, and the drift that all share is no settling.
         assert_true(json_is_true(json_object_get(arm_of(&fixture, "control"), "accepted")));
