@@ -76,7 +76,7 @@ void tlc_directory_remove(const char *path)
 
 bool tlc_directory_shipped(const char *name, char *path, size_t capacity)
 {
-    static const char *const places[] = {".", "..", "../..", "../share/tlscost"};
+    static const char *const places[] = {".", "..", "../share/tlscost", "../.."};
     const char *program = tlc_program_path(), *slash = strrchr(program, '/');
     char wanted[PATH_MAX], found[PATH_MAX];
     for (size_t i = 0; slash && i < sizeof places / sizeof *places; i++) {
