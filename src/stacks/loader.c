@@ -13,6 +13,7 @@
 
 #include "base/directory.h"
 #include "base/process.h"
+#include "stacks/whole_file.h"
 
 struct loaded {
     struct tlc_stack_plugin plugin;
@@ -294,11 +295,14 @@ static char *id_of(const char *path)
 static enum tlc_status open_plugin(char *path, const struct tlc_stack_plugin **plugin,
                                    struct tlc_error *error)
 {
-    enum tlc_status status = TLC_OK;
-    // RTLD_NODELETE: libraries register thread destructors that must outlive any dlclose.
-    void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    void *handle = NULL;
     struct loaded *entry = NULL;
     const struct tlc_stack *stack = NULL;
+    enum tlc_status status = tlc_stack_check_whole(path, error);
+    if (status)
+        goto fail;
+    // RTLD_NODELETE: libraries register thread destructors that must outlive any dlclose.
+    handle = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (!handle) {
         status = tlc_fail(error, TLC_ENVIRONMENT, "stack: %s: %s", path, dlerror());
         goto fail;

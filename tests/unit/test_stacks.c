@@ -113,6 +113,34 @@ static void refuses_other_files(void **state)
     assert_true(error.text[0] != '\0');
 }
 
+// A file that was cut off is not given to the system's loader, which would have the process killed.
+static void refuses_what_was_cut_off(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/cut-off-XXXXXX";
+    static char bytes[64 * 1024];
+    struct tlc_error error = {TLC_OK, ""};
+    const struct tlc_stack_plugin *plugin;
+    FILE *from = fopen(load("openssl")->path, "rb");
+    assert_non_null(from);
+    assert_int_equal(fread(bytes, 1, sizeof bytes, from), sizeof bytes);
+    fclose(from);
+    static const struct {
+        size_t length;
+        const char *says;
+    } cuts[] = {{0, "no ELF-64"}, {10, "no ELF-64"}, {100, "cut off"}, {sizeof bytes, "cut off"}};
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    for (size_t i = 0; i < sizeof cuts / sizeof *cuts; i++) {
+        assert_int_equal(pwrite(file, bytes, cuts[i].length, 0), (ssize_t)cuts[i].length);
+        assert_int_equal(tlc_stack_load(path, &plugin, &error), TLC_ENVIRONMENT);
+        if (!strstr(error.text, cuts[i].says))
+            fail_msg("%zu bytes: %s", cuts[i].length, error.text);
+    }
+    close(file);
+    unlink(path);
+}
+
 static void describes_itself(void **state)
 {
     (void)state;
@@ -403,6 +431,7 @@ int main(void)
         cmocka_unit_test(refuses_other_files),
         cmocka_unit_test(survives_a_crash_when_asked),
         cmocka_unit_test(refuses_broken_tables),
+        cmocka_unit_test(refuses_what_was_cut_off),
         cmocka_unit_test(describes_itself),
         cmocka_unit_test(asks_the_library),
         cmocka_unit_test(refuses_bad_configurations),
