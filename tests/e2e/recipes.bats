@@ -54,6 +54,22 @@ cached_prefix() {
     [[ $output == *"apt-get install no-such-package-anywhere"* ]]
 }
 
+@test "a line of a recipe that is no key of one is refused" {
+    bad=$BATS_TEST_TMPDIR/bad.recipe
+    local -A says=(['cflag: -O1']="unknown key 'cflag'" ['name: again']='name: stands twice'
+        ['no key at all']="not a line of the form 'key: value'" [$'needs: x\r']='carriage return')
+    for line in "${!says[@]}"; do
+        { cat "$default" && printf '%s\n' "$line"; } >"$bad"
+        run -1 "$recipe" get "$bad"
+        [[ $output == *"${says[$line]}"* ]] || { echo "$line: $output" && false; }
+    done
+    printf 'name: x\nfrom: x\n' >"$BATS_TEST_TMPDIR/x.recipe"
+    run -1 "$recipe" get "$BATS_TEST_TMPDIR/x.recipe"
+    [[ $output == *"from: x: is this recipe itself"* ]]
+    run -1 "$recipe" get ''
+    [[ $output == *"a recipe's name is needed"* ]]
+}
+
 @test "a recipe from another one says what differs, and nothing of it is left open" {
     printf 'name: x\nfrom: openssl-3.5-source\nvariant: x\nneeds: + no-such-package-anywhere\n' >"$BATS_TEST_TMPDIR/x.recipe"
     XDG_CACHE_HOME=$BATS_TEST_TMPDIR run -2 "$recipe" get "$BATS_TEST_TMPDIR/x.recipe"
@@ -87,8 +103,8 @@ cached_prefix() {
 }
 
 @test "a peer is not built into a stack, and its further packages are plain names" {
-    run -2 "$recipe" build nginx-1.26
-    [[ $output == *"nginx is a peer, not a stack"* ]]
+    run -1 "$recipe" build nginx-1.26
+    [[ $output == *"nginx is a peer, not a stack"*"scripts/recipe get nginx-1.26"* ]]
     sed 's/^with:.*/with: libc6 $(true)/' "$root/recipes/nginx-1.26.recipe" >"$BATS_TEST_TMPDIR/bad.recipe"
     run -2 "$recipe" get "$BATS_TEST_TMPDIR/bad.recipe"
     [[ $output == *"with: not a list of package names"* ]]
@@ -123,13 +139,15 @@ case $* in *" source "*) cp "$FAKE/source.tar.gz" "${package%=*}_1.0.orig.tar.gz
 SH
     cat >"$fake/apt-cache" <<'SH'
 #!/bin/sh
+case $2 in missing) exit 100 ;; esac
 printf 'Package: %s\nVersion: 1.0-1\nChecksums-Sha256:\n %s 1 %s_1.0.orig.tar.gz\nEnd: \n' "$2" \
     "$(sha256sum "$FAKE/source.tar.gz" | cut -d ' ' -f 1)" "$2"
 SH
     cat >"$fake/cmake" <<'SH'
 #!/bin/sh
 case $1 in
--S) for word; do case $word in -DCMAKE_INSTALL_PREFIX=*) echo "${word#*=}" >to ;; esac; done ;;
+-S) if [ -e ../broken_1.0.orig.tar.gz ]; then echo "no such compiler" && exit 1; fi
+    for word; do case $word in -DCMAKE_INSTALL_PREFIX=*) echo "${word#*=}" >to ;; esac; done ;;
 --build) if [ -e ../slow_1.0.orig.tar.gz ]; then touch "$FAKE/building" && read -r line <"$FAKE/go"; fi ;;
 --install) mkdir -p "$(cat to)/include/openssl" && touch "$(cat to)/include/openssl/base.h" ;;
 esac
@@ -137,7 +155,7 @@ SH
     chmod +x "$fake"/{apt-get,apt-cache,cmake}
     export FAKE=$fake PATH=$fake:$PATH XDG_CACHE_HOME=$BATS_TEST_TMPDIR/cache
     local one
-    for one in slow quick other; do
+    for one in slow quick other broken missing; do
         printf 'name: %s\nlibrary: awslc\nroute: source\nsuite: sid\npackage: %s\nfiles: tarball\n' $one $one >"$fake/$one.recipe"
     done
 }
@@ -168,6 +186,20 @@ SH
     diff "$fake/first" "$fake/second"
     [ -f "$(cat "$fake/second")/manifest.json" ]
     [ "$(grep -c slow "$fake/fetched")" -eq 1 ]
+}
+
+@test "what a recipe began and could not end leaves no folder behind, and is told" {
+    make_stand_ins
+    run "$recipe" build "$fake/broken.recipe"
+    if [[ $output == *"in /etc/apt"* || $output == *keyring* || $output == *"dpkg-query: not found"* ]]; then
+        skip "not a Debian system"
+    fi
+    [ "$status" -eq 2 ]
+    [[ $output == *"no such compiler"*"broken: the build failed"* ]]
+    run -2 "$recipe" build "$fake/missing.recipe"
+    [[ $output == *"missing: missing: not in sid"* ]]
+    run -0 find "$XDG_CACHE_HOME/tlscost" -maxdepth 1 -name 'work.*'
+    [ -z "$output" ]
 }
 
 @test "the cached prefix holds what its manifest says" {
