@@ -12,7 +12,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/interrupt.h"
 #include "base/monotonic.h"
+#include "base/process_marked.h"
 
 const char *tlc_program_path(void)
 {
@@ -65,8 +67,10 @@ static bool child_join(const int *namespaces)
     return true;
 }
 
-static void child_exec(const struct tlc_process_options *options)
+static void child_exec(const struct tlc_process_options *options, char *mark)
 {
+    if (options->mark)
+        putenv(mark);
     for (const char *const *pair = options->environment; pair && *pair; pair++)
         putenv((char *)(uintptr_t)*pair);
     execvp(options->arguments[0], (char *const *)(uintptr_t)options->arguments);
@@ -92,6 +96,8 @@ static enum tlc_status open_log(const struct tlc_process_options *options, const
 enum tlc_status tlc_process_start(const struct tlc_process_options *options,
                                   struct tlc_process *process, struct tlc_error *error)
 {
+    char variable[64] = "";
+    unsigned mark = options->mark ? tlc_process_mark(variable, sizeof variable) : 0;
     int control[2] = {-1, -1}, failed[2] = {-1, -1}, log = -1, output = -1;
     enum tlc_status status = TLC_OK;
     *process = (struct tlc_process){.pid = 0, .control = -1};
@@ -126,7 +132,7 @@ enum tlc_status tlc_process_start(const struct tlc_process_options *options,
         // Before the rest: joining may take the parent-death signal away (prctl(2)).
         if (child_join(options->namespaces)) {
             child_set_up(options, parent, control[1], log, output);
-            child_exec(options);
+            child_exec(options, variable);
         }
         int code = errno;
         if (write(failed[1], &code, sizeof code) < 0)
@@ -146,6 +152,7 @@ enum tlc_status tlc_process_start(const struct tlc_process_options *options,
         goto out;
     }
     process->pid = pid;
+    process->mark = mark;
     process->control = control[0];
     control[0] = -1;
 out:
@@ -193,24 +200,28 @@ void tlc_process_stop(struct tlc_process *process, int grace_ms)
             process->pid = 0;
         }
     }
+    if (process->mark)
+        tlc_process_end_marked(process->mark);
+    process->mark = 0;
     if (process->control >= 0)
         close(process->control);
     process->control = -1;
 }
 
-// Reads `fd` to its end or the deadline; false on the deadline.
+// Reads `fd` to its end; false on the deadline, or an interruption.
 static bool collect(int fd, int64_t deadline, char **text, size_t *used)
 {
+    enum { LOOK_MS = 100 };
     size_t capacity = 4096;
     *used = 0;
     *text = malloc(capacity);
     while (*text) {
         int64_t left = deadline - tlc_monotonic_ms();
         struct pollfd waited = {.fd = fd, .events = POLLIN};
-        int ready = poll(&waited, 1, left > 0 ? (int)left : 0);
-        if (ready == 0)
+        int ready = poll(&waited, 1, left > LOOK_MS ? LOOK_MS : left > 0 ? (int)left : 0);
+        if ((ready == 0 && left <= LOOK_MS) || tlc_interrupted())
             return false;
-        if (ready < 0 && errno == EINTR)
+        if (ready == 0 || (ready < 0 && errno == EINTR))
             continue;
         if (capacity - *used < 2048) {
             char *grown = realloc(*text, capacity *= 2);
@@ -228,6 +239,20 @@ static bool collect(int fd, int64_t deadline, char **text, size_t *used)
     if (*text)
         (*text)[*used] = '\0';
     return true;
+}
+
+// A script may have to clean up before it ends.
+static void end_group(pid_t pid, int *state)
+{
+    enum { GRACE_MS = 2000 };
+    int64_t deadline = tlc_monotonic_ms() + GRACE_MS;
+    pid_t ended;
+    kill(-pid, SIGTERM);
+    while ((ended = waitpid(pid, state, WNOHANG)) == 0 && tlc_monotonic_ms() < deadline)
+        poll(NULL, 0, 10);
+    kill(-pid, SIGKILL);
+    while (ended != pid && (ended = waitpid(pid, state, 0)) < 0 && errno == EINTR)
+        ;
 }
 
 enum tlc_status tlc_process_output(const char *const *arguments, int timeout_ms, char **text,
@@ -258,11 +283,12 @@ enum tlc_status tlc_process_output(const char *const *arguments, int timeout_ms,
     size_t used;
     bool whole = collect(out[0], tlc_monotonic_ms() + timeout_ms, text, &used);
     close(out[0]);
-    if (!whole)
-        kill(-pid, SIGKILL);
     int state = 0;
-    while (waitpid(pid, &state, 0) < 0 && errno == EINTR)
-        ;
+    if (!whole)
+        end_group(pid, &state);
+    else
+        while (waitpid(pid, &state, 0) < 0 && errno == EINTR)
+            ;
     *code = WIFEXITED(state) ? WEXITSTATUS(state) : 128 + WTERMSIG(state);
     if (!*text)
         return tlc_fail(error, TLC_ENVIRONMENT, "run: %s: out of memory", arguments[0]);
@@ -270,6 +296,8 @@ enum tlc_status tlc_process_output(const char *const *arguments, int timeout_ms,
         return TLC_OK;
     free(*text);
     *text = NULL;
+    if (!whole && tlc_interrupted())
+        return tlc_fail(error, TLC_INTERRUPTED, "run: %s: interrupted", arguments[0]);
     return whole ? tlc_fail(error, TLC_ENVIRONMENT, "run: %s: not found; install it", arguments[0])
                  : tlc_fail(error, TLC_ENVIRONMENT, "run: %s: no end after %d ms", arguments[0],
                             timeout_ms);

@@ -10,8 +10,9 @@
 #include "base/error.h"
 
 struct tlc_process {
-    pid_t pid;   // leader of its own process group; 0: none
-    int control; // our end of the control socket; -1: none
+    pid_t pid;     // leader of its own process group; 0: none
+    int control;   // our end of the control socket; -1: none
+    unsigned mark; // of the option `mark`; 0: none
 };
 
 struct tlc_process_options {
@@ -20,8 +21,9 @@ struct tlc_process_options {
     const char *working_directory;  // NULL: the parent's
     const cpu_set_t *cpus;          // NULL: the parent's
     const int *namespaces; // descriptors of those to join first, in order, ended by -1; NULL: none
-    bool control;    // make a control socket; the child finds its end as descriptor TLC_CONTROL_FD
-    const char *log; // file that takes the child's standard output and error; NULL: inherited
+    bool mark;    // tlc_process_stop also ends what it started in groups and sessions of their own
+    bool control; // make a control socket; the child finds its end as descriptor TLC_CONTROL_FD
+    const char *log;    // file that takes the child's standard output and error; NULL: inherited
     const char *output; // file that takes its standard output alone instead; NULL: as `log` says
 };
 

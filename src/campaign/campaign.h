@@ -31,9 +31,11 @@ struct tlc_campaign_options {
 enum tlc_status tlc_campaign_run(const struct tlc_campaign_options *options, json_t **result,
                                  struct tlc_error *error) TLC_CHECKED;
 // Takes the optional arms that cannot run here out of the plan, each with the reason; also those
-// that are divided by one of them. What their servers need is fetched and built for that; `folder`
-// takes what the builds print. TLC_USAGE when an arm that must stay is divided by one.
-enum tlc_status tlc_campaign_leave_out(struct tlc_plan *plan, const char *folder,
+// that are divided by one of them. What their servers need is fetched and built for that, and each
+// server makes a handshake. Of `options` the folders and CPUs count. TLC_USAGE when an arm that
+// must stay is divided by one that is taken out.
+enum tlc_status tlc_campaign_leave_out(struct tlc_plan *plan,
+                                       const struct tlc_campaign_options *options,
                                        struct tlc_error *error) TLC_CHECKED;
 // Makes the first handshake of one arm of the plan and ends it again: whether the arm can run here
 // at all. The error is the library's own words, or how *evidence (the caller's, NULL when there is

@@ -51,33 +51,50 @@ static enum tlc_status follow(struct tlc_plan *plan, bool *again, struct tlc_err
     return TLC_OK;
 }
 
-// Whether what the arm's server needs can be had; `brought` keeps the servers that were tried, each
+// Whether the arm's server comes up and makes a handshake. What it negotiates is for the checks.
+static enum tlc_status try_out(const struct tlc_plan *plan, size_t arm,
+                               const struct tlc_campaign_options *options, struct tlc_error *why)
+{
+    struct tlc_campaign_options alone = *options;
+    json_t *evidence = NULL;
+    alone.plan = plan;
+    enum tlc_status status = tlc_campaign_try(&alone, arm, &evidence, why);
+    json_decref(evidence);
+    return status == TLC_REFUSED ? TLC_OK : status;
+}
+
+// Whether the arm's server can be had and runs; `brought` keeps the servers that were tried, each
 // with why it cannot run, empty where it can.
-static enum tlc_status bring(const struct tlc_arm *arm, const char *folder, json_t *brought,
+static enum tlc_status bring(const struct tlc_plan *plan, size_t index,
+                             const struct tlc_campaign_options *options, json_t *brought,
                              struct tlc_error *why)
 {
     char log[600];
+    const struct tlc_arm *arm = &plan->arms[index];
     const struct tlc_workload_kind *kind = tlc_workload_kind(arm->workload);
     if (!arm->server || !kind->bring)
         return TLC_OK;
     const char *known = json_string_value(json_object_get(brought, arm->server));
     if (known)
         return *known ? tlc_fail(why, TLC_ENVIRONMENT, "%s", known) : TLC_OK;
-    snprintf(log, sizeof log, "%s/build.log", folder);
+    snprintf(log, sizeof log, "%s/build.log", options->work_directory);
     enum tlc_status status = kind->bring(arm, log, why);
-    json_object_set_new(brought, arm->server, json_string(status == TLC_OK ? "" : why->text));
+    if (status == TLC_OK)
+        status = try_out(plan, index, options, why);
+    json_object_set_new(brought, arm->server,
+                        json_string(status == TLC_OK ? "" : bare(why->text, arm->name)));
     return status;
 }
 
-static enum tlc_status leave_out(struct tlc_plan *plan, const char *folder, json_t *brought,
-                                 struct tlc_error *error)
+static enum tlc_status leave_out(struct tlc_plan *plan, const struct tlc_campaign_options *options,
+                                 json_t *brought, struct tlc_error *error)
 {
     enum tlc_status status = TLC_OK;
     for (size_t i = 1; status == TLC_OK && i < plan->arm_count;) {
         const struct tlc_arm *arm = &plan->arms[i];
         struct tlc_error why = {0};
         bool can = !arm->optional || (check_alone(plan, i, &why) == TLC_OK &&
-                                      bring(arm, folder, brought, &why) == TLC_OK);
+                                      bring(plan, i, options, brought, &why) == TLC_OK);
         if (tlc_campaign_interrupted())
             return tlc_fail(error, TLC_INTERRUPTED, "interrupted before anything was measured");
         if (can)
@@ -88,11 +105,12 @@ static enum tlc_status leave_out(struct tlc_plan *plan, const char *folder, json
     return status;
 }
 
-enum tlc_status tlc_campaign_leave_out(struct tlc_plan *plan, const char *folder,
+enum tlc_status tlc_campaign_leave_out(struct tlc_plan *plan,
+                                       const struct tlc_campaign_options *options,
                                        struct tlc_error *error)
 {
     json_t *brought = json_object();
-    enum tlc_status status = leave_out(plan, folder, brought, error);
+    enum tlc_status status = leave_out(plan, options, brought, error);
     json_decref(brought);
     for (bool again = true; status == TLC_OK && again;) {
         again = false;

@@ -1,11 +1,11 @@
 #include "campaign/campaign.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "base/interrupt.h"
 #include "campaign/sample.h"
 #include "campaign/setup.h"
 #include "campaign/until.h"
@@ -16,16 +16,14 @@
 #include "workload/operations.h"
 #include "workload/workload.h"
 
-static volatile sig_atomic_t interrupted;
-
 void tlc_campaign_interrupt(void)
 {
-    interrupted = 1;
+    tlc_interrupt();
 }
 
 bool tlc_campaign_interrupted(void)
 {
-    return interrupted != 0;
+    return tlc_interrupted();
 }
 
 struct opened {
@@ -278,11 +276,13 @@ static enum tlc_status measure_block(struct campaign *campaign, unsigned block, 
     enum tlc_status status = TLC_OK;
     const struct tlc_plan *plan = campaign->plan;
     tlc_schedule_order(plan->arm_count, block, 0, order);
-    for (size_t i = 0; i < plan->arm_count && !interrupted && status == TLC_OK; i++)
+    for (size_t i = 0; i < plan->arm_count && !tlc_interrupted() && status == TLC_OK; i++)
         status = prepare_arm(campaign, order[i], block, error);
+    if (status == TLC_INTERRUPTED) // while a server was waited for
+        status = TLC_OK;
     for (unsigned round = 0; round < plan->schedule.rounds && status == TLC_OK; round++) {
         size_t visits = tlc_schedule_visits(plan, block, round, order);
-        for (size_t i = 0; i < visits && !interrupted; i++)
+        for (size_t i = 0; i < visits && !tlc_interrupted(); i++)
             run_visit(campaign, order[i],
                       (struct tlc_visit){.round = round,
                                          .position = i,
@@ -301,11 +301,11 @@ static enum tlc_status run_block(struct campaign *campaign, unsigned block, stru
     enum tlc_status status = measure_block(campaign, block, order, error);
     for (size_t i = 0; i < plan->arm_count; i++)
         take_stay(campaign, i);
-    for (size_t i = 0; i < plan->arm_count && status == TLC_OK && !interrupted; i++)
+    for (size_t i = 0; i < plan->arm_count && status == TLC_OK && !tlc_interrupted(); i++)
         if (has_doubled(plan))
             run_doubled(campaign, i);
     for (size_t i = 0; i < plan->arm_count; i++) {
-        if (!interrupted && status == TLC_OK)
+        if (!tlc_interrupted() && status == TLC_OK)
             status = finish_sample(campaign, i, error);
         campaign->of_arm[i]->kind->release(campaign->of_arm[i]->workload, i);
         tlc_stay_clear(&campaign->stays[i]);
@@ -342,7 +342,7 @@ static enum tlc_status run_blocks(struct campaign *campaign, struct tlc_error *e
     count_slices(campaign);
     campaign->started_ns = tlc_now_ns();
     campaign->stopped = "blocks";
-    for (unsigned block = 0; block < most && status == TLC_OK && !interrupted; block++) {
+    for (unsigned block = 0; block < most && status == TLC_OK && !tlc_interrupted(); block++) {
         if (!block_finished(campaign->samples, block)) {
             if (!has_time(campaign, done)) {
                 campaign->stopped = "time";
@@ -351,13 +351,13 @@ static enum tlc_status run_blocks(struct campaign *campaign, struct tlc_error *e
             status = run_block(campaign, block, error);
             done++;
         }
-        if (status == TLC_OK && !interrupted &&
+        if (status == TLC_OK && !tlc_interrupted() &&
             tlc_until_look(campaign->plan, campaign->samples, block + 1, campaign->looks)) {
             campaign->stopped = "narrow";
             break;
         }
     }
-    if (interrupted)
+    if (tlc_interrupted())
         campaign->stopped = "interrupted";
     return status;
 }
@@ -384,11 +384,11 @@ static enum tlc_status conclude(struct campaign *campaign, json_t *header, json_
     *result = json_deep_copy(header);
     json_object_set_new(*result, "finished", tlc_result_now());
     json_object_set_new(json_object_get(*result, "setup"), "interrupted",
-                        json_boolean(interrupted));
+                        json_boolean(tlc_interrupted()));
     enum tlc_status status =
         tlc_campaign_summarise(*result, campaign->plan, campaign->samples, error);
     tlc_until_tell(*result, campaign->looks, campaign->stopped);
-    if (interrupted && (status == TLC_OK || status == TLC_REFUSED))
+    if (tlc_interrupted() && (status == TLC_OK || status == TLC_REFUSED))
         return tlc_fail(error, TLC_INTERRUPTED,
                         "run: interrupted; what was finished is in the result");
     return status;
@@ -467,12 +467,12 @@ enum tlc_status tlc_campaign_run(const struct tlc_campaign_options *options, jso
             conclude(&campaign, header, result, status == TLC_OK ? error : &summary);
         if (status == TLC_OK)
             status = concluded;
-    } else if (status == TLC_OK && interrupted) {
+    } else if (status == TLC_OK && tlc_interrupted()) {
         status = tlc_fail(error, TLC_INTERRUPTED, "run: interrupted before a block was finished");
     }
     tlc_journal_close(campaign.journal);
     // There is nothing to go on with.
-    if (campaign.journal && status != TLC_OK && status != TLC_INTERRUPTED && !options->go_on &&
+    if (campaign.journal && status != TLC_OK && !options->go_on &&
         !json_array_size(campaign.samples))
         remove(options->journal);
     json_decref(campaign.samples);

@@ -3,12 +3,10 @@
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/directory.h"
@@ -16,12 +14,11 @@
 #include "base/process.h"
 #include "cli/commands.h"
 #include "cli/common.h"
+#include "cli/recipe_build.h"
 #include "stacks/loader.h"
 #include "stacks/verdict.h"
 
 #define STACKS_SCHEMA "https://tlscost.invalid/stacks/1"
-
-extern char **environ;
 
 enum { WORDS_MAX = 32 };
 
@@ -114,8 +111,9 @@ static const char *text_of(const json_t *object, const char *key)
 static void print_flags(const json_t *manifest)
 {
     const char *native = json_string_value(json_object_get(manifest, "native"));
+    const char *flags = json_string_value(json_object_get(manifest, "flags"));
     if (!strcmp(text_of(manifest, "route"), "source"))
-        printf("%-22s %s%s%s%s; by %s\n", "", text_of(manifest, "flags"),
+        printf("%-22s %s%s%s%s; by %s\n", "", flags ? flags : "no flags of the recipe's",
                native ? " (native: " : "", native ? native : "", native ? ")" : "",
                text_of(manifest, "compiler"));
 }
@@ -305,47 +303,6 @@ static int verify_stacks(const struct options *options)
 // --- get
 // ------------------------------------------------------------------------------------------
 
-// Runs the script in our process group, so that Ctrl-C ends it too; its progress goes to standard
-// error as it comes, its last line of output (the plug-in's file) is taken into `line`.
-static enum tlc_status run_recipe(const char *script, const char *name, char *line, size_t capacity,
-                                  struct tlc_error *error)
-{
-    int ends[2], state = 0;
-    const char *const arguments[] = {script, "build", name, NULL};
-    posix_spawn_file_actions_t actions;
-    pid_t child;
-    if (pipe(ends))
-        return tlc_fail_errno(error, "stacks get: pipe");
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-    posix_spawn_file_actions_addclose(&actions, ends[0]);
-    posix_spawn_file_actions_addclose(&actions, ends[1]);
-    errno =
-        posix_spawn(&child, script, &actions, NULL, (char *const *)(uintptr_t)arguments, environ);
-    posix_spawn_file_actions_destroy(&actions);
-    close(ends[1]);
-    if (errno) {
-        close(ends[0]);
-        return tlc_fail_errno(error, "stacks get: %s", script);
-    }
-    FILE *output = fdopen(ends[0], "r");
-    while (output && fgets(line, (int)capacity, output))
-        line[strcspn(line, "\n")] = '\0';
-    if (output)
-        fclose(output);
-    while (waitpid(child, &state, 0) < 0 && errno == EINTR)
-        ;
-    if (WIFEXITED(state) && WEXITSTATUS(state) == 0)
-        return TLC_OK;
-    // The script's codes are ours: 1 is a wrong name, anything else a lack of the machine.
-    bool misnamed = WIFEXITED(state) && WEXITSTATUS(state) == TLC_USAGE;
-    return tlc_fail(error,
-                    WIFSIGNALED(state) ? TLC_INTERRUPTED
-                    : misnamed         ? TLC_USAGE
-                                       : TLC_ENVIRONMENT,
-                    "stacks get: %s: the recipe failed; its message is above", name);
-}
-
 static int get_stack(const struct options *options)
 {
     struct tlc_error error = {TLC_OK, ""};
@@ -357,7 +314,7 @@ static int get_stack(const struct options *options)
                  tlc_program_path());
         return tlc_report_error(&error);
     }
-    enum tlc_status status = run_recipe(script, options->words[1], path, sizeof path, &error);
+    enum tlc_status status = tlc_recipe_build(script, options->words[1], path, sizeof path, &error);
     if (status)
         return tlc_report_error(&error);
     if (!options->json)
@@ -373,17 +330,32 @@ static int get_stack(const struct options *options)
 // --- remove
 // ---------------------------------------------------------------------------------------
 
+// The id of what a recipe made, where the word is a recipe's and no id itself.
+static const char *id_made_by(const char *cache, const char *word, char *id, size_t capacity)
+{
+    char folder[600], file[900];
+    snprintf(folder, sizeof folder, "%s/stacks", cache);
+    snprintf(file, sizeof file, "%s/%s.so", folder, word);
+    char *made = access(file, F_OK) ? tlc_stack_made_by(folder, word) : NULL;
+    const char *name = made ? strrchr(made, '/') : NULL;
+    if (name)
+        snprintf(id, capacity, "%.*s", (int)(strlen(name + 1) - strlen(".so")), name + 1);
+    free(made);
+    return name ? id : word;
+}
+
 // Only what 'get' made goes: in the user's folder, and with the manifest that 'get' wrote.
 static int remove_stack(const struct options *options)
 {
     struct tlc_error error = {TLC_OK, ""};
-    char cache[512], plugin[800], manifest[800];
+    char cache[512], plugin[800], manifest[800], made[256];
     const char *id = options->words[1];
     enum tlc_status status =
         tlc_directory_of_user(TLC_DIRECTORY_CACHE, cache, sizeof cache, &error);
-    if (status == TLC_OK && (strchr(id, '/') || strlen(id) > 200))
+    if (status == TLC_OK && (!*id || strchr(id, '/') || strlen(id) > 200))
         status = tlc_fail(&error, TLC_USAGE, "stacks remove: '%.64s': write a stack's id", id);
     if (status == TLC_OK) {
+        id = id_made_by(cache, id, made, sizeof made);
         snprintf(plugin, sizeof plugin, "%s/stacks/%s.so", cache, id);
         snprintf(manifest, sizeof manifest, "%s/stacks/%s.json", cache, id);
         if (unlink(plugin) && errno == ENOENT)

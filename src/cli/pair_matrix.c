@@ -255,7 +255,10 @@ static void take_figures(json_t *cell, const json_t *arm)
     if (json_is_object(server))
         json_object_set(cell, "server_us", server);
     else
-        json_object_set_new(cell, "reason", json_string("its figures were refused by checks"));
+        json_object_set_new(cell, "reason",
+                            json_string(tlc_campaign_interrupted()
+                                            ? "no figures: interrupted"
+                                            : "its figures were refused by checks"));
     if (json_is_object(client))
         json_object_set(cell, "client_us", client);
 }
@@ -357,6 +360,20 @@ static int show(const struct matrix *matrix, const json_t *document)
     return any_good(matrix->cells) ? TLC_OK : TLC_REFUSED;
 }
 
+// Cells that an interruption left: none was refused, and none is good.
+static void tell_untried(json_t *cells)
+{
+    size_t index;
+    json_t *cell;
+    json_array_foreach(cells, index, cell)
+    {
+        if (json_object_get(cell, "ok"))
+            continue;
+        json_object_set_new(cell, "ok", json_false());
+        json_object_set_new(cell, "reason", json_string("not tried: interrupted"));
+    }
+}
+
 int tlc_pair_matrix(const struct tlc_matrix_options *options)
 {
     struct tlc_error error = {0};
@@ -375,13 +392,14 @@ int tlc_pair_matrix(const struct tlc_matrix_options *options)
     if (status == TLC_OK)
         status = fill(&matrix, &error);
     int code = status;
-    if (status != TLC_OK) {
-        code = tlc_report_error(&error);
-    } else {
+    if (status == TLC_OK || (status == TLC_INTERRUPTED && json_array_size(matrix.cells))) {
+        tell_untried(matrix.cells);
         json_t *document = document_of(&matrix);
         code = show(&matrix, document);
         json_decref(document);
     }
+    if (status != TLC_OK)
+        code = tlc_report_error(&error);
     free_stacks(options->pair->stacks, matrix.servers);
     free_stacks(clients, matrix.clients);
     tlc_words_free(matrix.others);

@@ -138,7 +138,7 @@ static enum tlc_status run_campaign(const struct tlc_plan_run *run, const char *
     measuring.campaign.go_on = run->go_on;
     // A campaign that goes on keeps the arms that it began with.
     if (status == TLC_OK && !run->go_on)
-        status = tlc_campaign_leave_out(run->plan, measuring.campaign.work_directory, error);
+        status = tlc_campaign_leave_out(run->plan, &measuring.campaign, error);
     if (status == TLC_OK) {
         json_t *environment = tlc_machine_describe();
         json_t *calibration = tlc_calibration_find(environment);

@@ -183,9 +183,7 @@ static bool made_by(const char *folder, const char *name, const char *recipe)
     return same;
 }
 
-// The newest plug-in of a folder that the recipe made; the caller frees it. NULL when there is
-// none.
-static char *newest_made_by(const char *folder, const char *recipe)
+char *tlc_stack_made_by(const char *folder, const char *recipe)
 {
     char newest[NAME_MAX + 1] = "", *path = NULL, *found = NULL;
     DIR *entries = opendir(folder);
@@ -208,7 +206,7 @@ static char *find_made_by(const char *recipe)
     struct folders folders;
     find_folders(&folders);
     for (size_t i = 0; !found && i < folders.count; i++)
-        found = newest_made_by(folders.paths[i], recipe);
+        found = tlc_stack_made_by(folders.paths[i], recipe);
     free_folders(&folders);
     return found;
 }

@@ -29,6 +29,8 @@ char *tlc_provider_find(const char *provider);
 // provider was asked for. `work` is how many handshakes it can have worked in at most.
 json_t *tlc_provider_describe_use(const struct tlc_stack *stack,
                                   struct tlc_stack_context *const *contexts, size_t count);
+// The file of the newest plug-in of a folder that the recipe made, the caller's; NULL: none.
+char *tlc_stack_made_by(const char *folder, const char *recipe);
 // Ids of all plug-ins found, sorted; NULL-terminated, free with tlc_stack_ids_free.
 char **tlc_stack_ids(void);
 void tlc_stack_ids_free(char **ids);

@@ -40,13 +40,13 @@ static enum tlc_status check(FILE *file, uint64_t bytes, const char *path, struc
 enum tlc_status tlc_stack_check_whole(const char *path, struct tlc_error *error)
 {
     struct stat status;
-    FILE *file = fopen(path, "rbe");
-    if (!file || fstat(fileno(file), &status)) {
-        enum tlc_status failed = tlc_fail_errno(error, "stack: %s", path);
-        if (file)
-            fclose(file);
-        return failed;
-    }
+    if (stat(path, &status))
+        return tlc_fail_errno(error, "stack: %s", path);
+    FILE *file = S_ISREG(status.st_mode) ? fopen(path, "rbe") : NULL;
+    if (!file && S_ISREG(status.st_mode))
+        return tlc_fail_errno(error, "stack: %s", path);
+    if (!file) // a pipe would be waited for
+        return no_object(path, error);
     enum tlc_status whole = check(file, (uint64_t)status.st_size, path, error);
     fclose(file);
     return whole;

@@ -6,9 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/directory.h"
+#include "base/interrupt.h"
 #include "measure/clock.h"
 #include "measure/proc.h"
 #include "workload/external_command.h"
@@ -277,7 +279,9 @@ static enum tlc_status await(const struct tlc_external_run *run, struct tlc_exte
     if (server->ready_file && !(file = tlc_external_fill_in(server->ready_file, values, error)))
         return error->status;
     bool ready = false, alive = true;
-    while (!ready && (alive = tlc_process_alive(process, NULL)) && now_ms() < deadline) {
+    int how = 0;
+    while (!ready && (alive = tlc_process_alive(process, &how)) && now_ms() < deadline &&
+           !tlc_interrupted()) {
         ready = file ? !access(file, F_OK) : tlc_loopback_accepts(values->address);
         if (!ready)
             poll(NULL, 0, 5);
@@ -289,10 +293,17 @@ static enum tlc_status await(const struct tlc_external_run *run, struct tlc_exte
             tlc_fail_prefix(error, "server %s", server->name);
         return status;
     }
+    if (tlc_interrupted())
+        return tlc_fail(error, TLC_INTERRUPTED, "server %s: interrupted before it listened",
+                        server->name);
     tlc_log_tail(run->log, said, sizeof said);
-    return tlc_fail(error, TLC_ENVIRONMENT, "server %s: %s%s%s", server->name,
-                    alive ? "does not listen after 60 s" : "ended before it listened",
-                    *said ? ": " : "", said);
+    if (alive)
+        return tlc_fail(error, TLC_ENVIRONMENT,
+                        "server %s: does not listen on {address} after 60 s, here %s%s%s",
+                        server->name, values->address, *said ? ": " : "", said);
+    return tlc_fail(error, TLC_ENVIRONMENT, "server %s: ended before it listened, %s %d%s%s",
+                    server->name, WIFSIGNALED(how) ? "by signal" : "with exit code",
+                    WIFSIGNALED(how) ? WTERMSIG(how) : WEXITSTATUS(how), *said ? ": " : "", said);
 }
 
 static json_t *words_json(char *const *words)
@@ -351,6 +362,7 @@ enum tlc_status tlc_external_start(const struct tlc_external_run *run, struct tl
                                                 .environment =
                                                     (const char *const *)line.environment,
                                                 .cpus = run->cpus,
+                                                .mark = true,
                                                 .log = run->log};
     remove(run->log);
     if (status == TLC_OK)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/cpu_mask.h"
+#include "base/interrupt.h"
 #include "measure/clock.h"
 #include "workload/network_server.h"
 
@@ -42,7 +43,7 @@ static const char *number_of(struct tlc_external_values *values, long number)
 static const char *of_description(const char *name, struct tlc_external_values *values)
 {
     if (!strcmp(name, "prefix"))
-        return values->external->prefix;
+        return values->external->server->recipe ? values->external->prefix : NULL;
     if (!strcmp(name, "build"))
         return values->external->build;
     if (!strcmp(name, "folder"))
@@ -221,18 +222,21 @@ enum tlc_status tlc_line_run(const struct tlc_line *line, const char *log, int t
     const struct tlc_process_options options = {.arguments = (const char *const *)line->words,
                                                 .environment =
                                                     (const char *const *)line->environment,
+                                                .mark = true,
                                                 .log = log};
     enum tlc_status status = tlc_process_start(&options, &process, error);
     if (status != TLC_OK)
         return status;
     int how = 0;
     uint64_t deadline_ns = tlc_now_ns() + (uint64_t)timeout_ms * 1000000;
-    while (tlc_process_alive(&process, &how) && tlc_now_ns() < deadline_ns)
+    while (tlc_process_alive(&process, &how) && tlc_now_ns() < deadline_ns && !tlc_interrupted())
         poll(NULL, 0, 10);
     bool late = process.pid > 0;
     tlc_process_stop(&process, 500);
     if (!late && how == 0)
         return TLC_OK;
+    if (tlc_interrupted())
+        return tlc_fail(error, TLC_INTERRUPTED, "run: %s: interrupted", line->words[0]);
     char said[512];
     tlc_log_tail(log, said, sizeof said);
     return tlc_fail(error, TLC_ENVIRONMENT, "run: %s: %s%s%s", line->words[0],

@@ -66,6 +66,53 @@ YAML
     [[ "$output" == *"other"*"needs 'no-such-compiler', which is not on the PATH"* ]]
 }
 
+@test "an optional server that does not come up is left out too, and {prefix} needs a recipe" {
+    printf 'name: none\nabout: Nothing.\nstart: [sh, -c, "echo no licence; exit 4"]\n' >"$description"
+    write_plan "optional: true"
+    run "$TLSCOST" run --quiet --blocks 1 -o "$result" "$plan"
+    [ "$status" -eq 0 ] || { echo "$output"; false; }
+    jq -e '[.arms[].name] == ["baseline"]' "$result"
+    jq -e '.plan.left_out[0].reason | contains("with exit code 4: no licence")' "$result"
+    printf 'name: none\nabout: Nothing.\nstart: ["{prefix}/bin/server"]\n' >"$description"
+    write_plan
+    run "$TLSCOST" run --quiet --blocks 1 -o "$result" "$plan"
+    [ "$status" -ne 0 ]
+    [[ "$output" == *"'{prefix}' stands for nothing"* ]]
+}
+
+# Starts a run and interrupts it once the file is there; sets `status`.
+interrupts_at() { # file
+    "$TLSCOST" run --quiet --blocks 1 -o "$result" "$plan" >"$BATS_TEST_TMPDIR/said" 2>&1 3>&- &
+    local run=$!
+    until [ -e "$1" ]; do
+        if ! kill -0 "$run"; then cat "$BATS_TEST_TMPDIR/said" && return 1; fi
+        sleep 0.02
+    done
+    kill -INT "$run"
+    wait "$run" && status=0 || status=$?
+}
+
+@test "an interruption ends a run that builds a server, or waits for one to listen" {
+    local mark=$BATS_TEST_TMPDIR/begun
+    printf 'name: none\nabout: Nothing.\nbuild: [{run: [sh, -c, "touch %s; exec sleep 3210"]}]\nstart: [/bin/false]\n' "$mark" >"$description"
+    write_plan
+    interrupts_at "$mark"
+    [ "$status" -eq 130 ] || { cat "$BATS_TEST_TMPDIR/said"; false; }
+    rm "$mark"
+    printf 'name: none\nabout: Nothing.\nstart: [sh, -c, "touch %s; exec sleep 3210"]\n' "$mark" >"$description"
+    interrupts_at "$mark"
+    [ "$status" -eq 130 ] || { cat "$BATS_TEST_TMPDIR/said"; false; }
+    ! pgrep -f "sleep 3210"
+}
+
+@test "what a server starts in a session of its own ends with it" {
+    printf 'name: none\nabout: Nothing.\nstart: [sh, -c, "setsid sleep 4321 & echo gone; exit 1"]\n' >"$description"
+    write_plan
+    run "$TLSCOST" run --quiet --blocks 1 -o "$result" "$plan"
+    [ "$status" -eq 2 ]
+    ! pgrep -f "sleep 4321"
+}
+
 @test "a description that is not there, or wrong, is a usage error" {
     write_plan
     run "$TLSCOST" run --quiet -o "$result" "$plan"
@@ -82,7 +129,7 @@ YAML
     write_plan
     run "$TLSCOST" run --quiet --blocks 1 -o "$result" "$plan"
     [ "$status" -ne 0 ]
-    [[ "$(tr -s ' \n' ' ' <<<"$output")" == *"ended before it listened: cannot listen today"* ]]
+    [[ "$(tr -s ' \n' ' ' <<<"$output")" == *"ended before it listened, with exit code 1: cannot listen today"* ]]
 }
 
 @test "a server on all addresses is refused, and kept on loopback where its description says so" {
