@@ -472,7 +472,7 @@ enum tlc_status tlc_campaign_run(const struct tlc_campaign_options *options, jso
     }
     tlc_journal_close(campaign.journal);
     // There is nothing to go on with.
-    if (campaign.journal && status != TLC_OK && !options->go_on &&
+    if (campaign.journal && status != TLC_OK && status != TLC_INTERRUPTED && !options->go_on &&
         !json_array_size(campaign.samples))
         remove(options->journal);
     json_decref(campaign.samples);

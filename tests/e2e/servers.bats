@@ -98,7 +98,7 @@ interrupts_at() { # file
     write_plan
     interrupts_at "$mark"
     [ "$status" -eq 130 ] || { cat "$BATS_TEST_TMPDIR/said"; false; }
-    rm "$mark"
+    rm -f "$mark" "$result.journal"
     printf 'name: none\nabout: Nothing.\nstart: [sh, -c, "touch %s; exec sleep 3210"]\n' "$mark" >"$description"
     interrupts_at "$mark"
     [ "$status" -eq 130 ] || { cat "$BATS_TEST_TMPDIR/said"; false; }
