@@ -17,3 +17,16 @@ bool tlc_json_alike(const json_t *one, const json_t *other, const char *const *m
     }
     return true;
 }
+
+void tlc_json_fit(char *text)
+{
+    json_t *whole = json_string(text);
+    for (char *at = text; *at; at++) {
+        unsigned char byte = (unsigned char)*at;
+        if (byte < ' ' || byte == 0x7f)
+            *at = ' ';
+        else if (!whole && byte > 0x7f)
+            *at = '?';
+    }
+    json_decref(whole);
+}

@@ -63,25 +63,28 @@ static enum tlc_status try_out(const struct tlc_plan *plan, size_t arm,
     return status == TLC_REFUSED ? TLC_OK : status;
 }
 
-// Whether the arm's server can be had and runs; `brought` keeps the servers that were tried, each
+// Whether the arm's server can be had and runs, and its provider; `brought` keeps what was tried,
 // with why it cannot run, empty where it can.
 static enum tlc_status bring(const struct tlc_plan *plan, size_t index,
                              const struct tlc_campaign_options *options, json_t *brought,
                              struct tlc_error *why)
 {
-    char log[600];
+    char log[600], what[2048];
     const struct tlc_arm *arm = &plan->arms[index];
     const struct tlc_workload_kind *kind = tlc_workload_kind(arm->workload);
-    if (!arm->server || !kind->bring)
+    bool external = arm->server && kind->bring;
+    if (!external && (!arm->provider || !strcmp(arm->workload, "primitive")))
         return TLC_OK;
-    const char *known = json_string_value(json_object_get(brought, arm->server));
+    snprintf(what, sizeof what, "%s, %s, %s", external ? arm->server : "none",
+             external ? "" : arm->stack, arm->provider ? arm->provider : "none");
+    const char *known = json_string_value(json_object_get(brought, what));
     if (known)
         return *known ? tlc_fail(why, TLC_ENVIRONMENT, "%s", known) : TLC_OK;
     snprintf(log, sizeof log, "%s/build.log", options->work_directory);
-    enum tlc_status status = kind->bring(arm, log, why);
+    enum tlc_status status = external ? kind->bring(arm, log, why) : TLC_OK;
     if (status == TLC_OK)
         status = try_out(plan, index, options, why);
-    json_object_set_new(brought, arm->server,
+    json_object_set_new(brought, what,
                         json_string(status == TLC_OK ? "" : bare(why->text, arm->name)));
     return status;
 }

@@ -8,6 +8,7 @@
 #include "base/interrupt.h"
 #include "campaign/sample.h"
 #include "campaign/setup.h"
+#include "campaign/stacks_used.h"
 #include "campaign/until.h"
 #include "measure/clock.h"
 #include "measure/machine.h"
@@ -48,32 +49,6 @@ struct campaign {
     const char *stopped; // why no more blocks were run
 };
 
-static void describe_stack(json_t *stacks, const char *id)
-{
-    json_t *described = tlc_library_describe(id), *stack;
-    const char *name = json_string_value(json_object_get(described, "id"));
-    size_t index;
-    json_array_foreach(stacks, index, stack)
-    {
-        if (name && !strcmp(json_string_value(json_object_get(stack, "id")), name))
-            name = NULL;
-    }
-    if (name)
-        json_array_append(stacks, described);
-    json_decref(described);
-}
-
-static json_t *describe_stacks(const struct tlc_plan *plan)
-{
-    json_t *stacks = json_array();
-    for (size_t i = 0; i < plan->arm_count; i++) {
-        describe_stack(stacks, plan->arms[i].stack);
-        if (plan->arms[i].client_stack)
-            describe_stack(stacks, plan->arms[i].client_stack);
-    }
-    return stacks;
-}
-
 // The journal's first line: all that a result needs besides its samples.
 static json_t *new_header(const struct tlc_campaign_options *options)
 {
@@ -85,7 +60,7 @@ static json_t *new_header(const struct tlc_campaign_options *options)
     json_object_set_new(
         header, "setup",
         json_pack("{s:s, s:s}", "server_cpus", server, "generator_cpus", generator));
-    json_object_set_new(header, "stacks", describe_stacks(options->plan));
+    json_object_set_new(header, "stacks", tlc_stacks_used_describe(options->plan));
     json_object_set_new(header, "calibration",
                         options->calibration ? json_deep_copy(options->calibration) : json_null());
     return header;
@@ -299,6 +274,8 @@ static enum tlc_status run_block(struct campaign *campaign, unsigned block, stru
     if (!order)
         return tlc_fail(error, TLC_ENVIRONMENT, "campaign: out of memory");
     enum tlc_status status = measure_block(campaign, block, order, error);
+    if (status == TLC_OK)
+        status = tlc_stacks_used_check(plan, error);
     for (size_t i = 0; i < plan->arm_count; i++)
         take_stay(campaign, i);
     for (size_t i = 0; i < plan->arm_count && status == TLC_OK && !tlc_interrupted(); i++)

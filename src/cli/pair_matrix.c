@@ -10,6 +10,7 @@
 #include "cli/measuring.h"
 #include "cli/plan_run.h"
 #include "measure/machine.h"
+#include "plan/server.h"
 #include "report/matrix.h"
 #include "result/result.h"
 #include "stacks/loader.h"
@@ -74,6 +75,29 @@ static json_t *cell_new(const char *server, const char *client, bool other)
                      "client_us");
 }
 
+// A name that is none is told before anything is tried.
+static enum tlc_status check_names(const struct matrix *matrix, struct tlc_error *error)
+{
+    char **const stacks[] = {matrix->servers, matrix->clients};
+    enum tlc_status status = TLC_OK;
+    const struct tlc_stack_plugin *plugin;
+    struct tlc_server *server;
+    for (size_t i = 0; i < 2; i++) {
+        bool named = i ? strcmp(matrix->options->pair->client_stacks, "same") != 0
+                       : matrix->options->pair->stacks != NULL;
+        for (char **id = stacks[i]; named && id && *id && status == TLC_OK; id++)
+            status = tlc_stack_load(*id, &plugin, error);
+    }
+    for (char **name = matrix->others; name && *name && status == TLC_OK; name++) {
+        status = tlc_server_read(*name, &server, error);
+        if (status == TLC_OK)
+            tlc_server_free(server);
+    }
+    if (status != TLC_OK)
+        tlc_fail_prefix(error, "pair");
+    return status;
+}
+
 static enum tlc_status make_cells(struct matrix *matrix, struct tlc_error *error)
 {
     for (int other = 0; other < 2; other++)
@@ -99,9 +123,21 @@ static const char *text_of(const json_t *object, const char *member)
     return text ? text : "";
 }
 
-static void name_of(const json_t *cell, char name[101])
+// The last words of a path; an arm's name holds no slash.
+static const char *short_name(const char *path)
 {
-    snprintf(name, 101, "%.45s, client %.45s", text_of(cell, "server"), text_of(cell, "client"));
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+static void name_of(const json_t *cell, size_t index, char name[101])
+{
+    // Two paths may end alike.
+    bool path = strchr(text_of(cell, "server"), '/') || strchr(text_of(cell, "client"), '/');
+    int used = snprintf(name, 101, "%.40s, client %.40s", short_name(text_of(cell, "server")),
+                        short_name(text_of(cell, "client")));
+    if (path)
+        snprintf(name + used, 101 - (size_t)used, " %zu", index);
 }
 
 static json_t *arm_of(const struct matrix *matrix, const json_t *cell)
@@ -144,7 +180,7 @@ static json_t *plan_of(const struct matrix *matrix, struct part part)
         } else if (!baseline) {
             baseline = arm;
         } else {
-            name_of(cell, name);
+            name_of(cell, index, name);
             json_object_set_new(arm, "name", json_string(name));
             json_array_append_new(include, arm);
         }
@@ -289,6 +325,8 @@ static enum tlc_status fill(struct matrix *matrix, struct tlc_error *error)
 {
     enum tlc_status status = check_lists(matrix->options->pair, error);
     if (status == TLC_OK)
+        status = check_names(matrix, error);
+    if (status == TLC_OK)
         status = make_cells(matrix, error);
     if (status == TLC_OK)
         status =
@@ -367,10 +405,9 @@ static void tell_untried(json_t *cells)
     json_t *cell;
     json_array_foreach(cells, index, cell)
     {
-        if (json_object_get(cell, "ok"))
-            continue;
-        json_object_set_new(cell, "ok", json_false());
-        json_object_set_new(cell, "reason", json_string("not tried: interrupted"));
+        if (!json_is_true(json_object_get(cell, "ok")) &&
+            !json_is_string(json_object_get(cell, "reason")))
+            json_object_set_new(cell, "reason", json_string("not tried: interrupted"));
     }
 }
 

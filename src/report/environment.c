@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/json.h"
 #include "report/telling.h"
 #include "report/words.h"
 
@@ -37,6 +38,33 @@ static void tell_stack(struct tlc_telling *telling, const json_t *stack)
                   tlc_words_made(stack, took));
 }
 
+// What ran an arm that is not tlscost's own, as its first sample tells; NULL for others.
+static const json_t *server_of(const struct tlc_report_arm *arm)
+{
+    const json_t *server = NULL;
+    for (size_t i = 0; !server && i < json_array_size(arm->sample_list); i++)
+        server =
+            json_object_get(json_object_get(json_array_get(arm->sample_list, i), "stay"), "server");
+    return json_is_object(server) ? server : NULL;
+}
+
+// Each server once, with the settings that its description admits to.
+static void tell_servers(struct tlc_telling *telling, const struct tlc_report_model *model)
+{
+    static const char *const members[] = {"name", "about", "version", NULL};
+    for (size_t i = 0; i < model->arm_count; i++) {
+        const json_t *server = server_of(&model->arms[i]);
+        bool told = !server;
+        for (size_t before = 0; !told && before < i; before++) {
+            const json_t *other = server_of(&model->arms[before]);
+            told = other && tlc_json_alike(server, other, members);
+        }
+        if (!told)
+            tlc_tell_item(telling, "server", "%s: %s; %s", text_of(server, "name"),
+                          text_of(server, "version"), text_of(server, "about"));
+    }
+}
+
 bool tlc_environment_write(const struct tlc_report_model *model, const struct tlc_emitter *emitter)
 {
     struct tlc_telling telling = {.emitter = emitter};
@@ -60,5 +88,6 @@ bool tlc_environment_write(const struct tlc_report_model *model, const struct tl
         }
     }
     json_array_foreach(model->stacks, index, part) tell_stack(&telling, part);
+    tell_servers(&telling, model);
     return !telling.broken;
 }

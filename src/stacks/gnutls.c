@@ -50,9 +50,8 @@ static void say_why(struct tlc_stack_error *why, enum tlc_stack_feature kind, ui
 {
     bool post_quantum = (kind == TLC_FEATURE_GROUP && (code >> 8 == 0x02 || code >> 8 == 0x11)) ||
                         (kind == TLC_FEATURE_SIGNATURE && code >> 8 == 0x09);
-    tlc_neutral_lacks(
-        why, "GnuTLS", gnutls_check_version(NULL), kind, code,
-        post_quantum ? "; one with leancrypto has it, and so have OpenSSL 3.5 and wolfSSL" : "");
+    tlc_neutral_lacks(why, "GnuTLS", gnutls_check_version(NULL), kind, code,
+                      post_quantum ? "; one with leancrypto has it, and so has OpenSSL 3.5" : "");
 }
 
 static bool supports(enum tlc_stack_feature kind, uint16_t code, struct tlc_stack_error *why)

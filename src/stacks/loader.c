@@ -17,6 +17,7 @@
 
 struct loaded {
     struct tlc_stack_plugin plugin;
+    struct stat file; // as it was when it was loaded
     struct loaded *next;
 };
 
@@ -60,7 +61,7 @@ static void add_named_folders(struct folders *folders, const char *list)
 static void add_user_folder(struct folders *folders)
 {
     const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-    if (cache && *cache)
+    if (cache && *cache == '/')
         add_folder(folders, "%s/tlscost/stacks", cache);
     else if (home && *home)
         add_folder(folders, "%s/.cache/tlscost/stacks", home);
@@ -323,6 +324,8 @@ static enum tlc_status open_plugin(char *path, const struct tlc_stack_plugin **p
     }
     entry->plugin =
         (struct tlc_stack_plugin){.stack = stack, .id = id, .path = path, .handle = handle};
+    if (stat(path, &entry->file))
+        entry->file = (struct stat){0};
     entry->next = all_loaded;
     all_loaded = entry;
     *plugin = &entry->plugin;
@@ -355,4 +358,14 @@ enum tlc_status tlc_stack_load(const char *id, const struct tlc_stack_plugin **p
         status = open_plugin(path, plugin, error);
     pthread_mutex_unlock(&all_lock);
     return status;
+}
+
+bool tlc_stack_is_replaced(const struct tlc_stack_plugin *plugin)
+{
+    const struct loaded *entry = (const struct loaded *)plugin; // its first member
+    struct stat now;
+    return stat(plugin->path, &now) || now.st_ino != entry->file.st_ino ||
+           now.st_dev != entry->file.st_dev || now.st_size != entry->file.st_size ||
+           now.st_mtim.tv_sec != entry->file.st_mtim.tv_sec ||
+           now.st_mtim.tv_nsec != entry->file.st_mtim.tv_nsec;
 }

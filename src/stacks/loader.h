@@ -3,6 +3,7 @@
 #define TLC_STACKS_LOADER_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/error.h"
@@ -22,6 +23,9 @@ struct tlc_stack_plugin {
 // same object.
 enum tlc_status tlc_stack_load(const char *id, const struct tlc_stack_plugin **plugin,
                                struct tlc_error *error) TLC_CHECKED;
+// Whether the file of a loaded plug-in is another one now, or gone: who loads it from here on gets
+// another library.
+bool tlc_stack_is_replaced(const struct tlc_stack_plugin *plugin);
 // A provider as tlc_stack_config wants it: one that comes with tlscost gets its path ("providers"
 // beside a folder of plug-ins), any other stays as it is. The caller's; NULL: out of memory.
 char *tlc_provider_find(const char *provider);

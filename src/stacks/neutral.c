@@ -60,6 +60,16 @@ bool tlc_neutral_supports(enum tlc_stack_feature kind)
     return false;
 }
 
+// Who has what most lack, for the refusal.
+static const char *who_has(enum tlc_stack_feature kind, uint16_t code)
+{
+    bool hybrid = kind == TLC_FEATURE_GROUP && code >> 8 == 0x11;
+    bool mldsa = kind == TLC_FEATURE_SIGNATURE && code >> 8 == 0x09;
+    if (hybrid || mldsa)
+        return "; OpenSSL 3.5, wolfSSL and AWS-LC have it";
+    return kind == TLC_FEATURE_GROUP && code >> 8 == 0x02 ? "; OpenSSL 3.5 has it" : "";
+}
+
 void tlc_neutral_lacks(struct tlc_stack_error *why, const char *library, const char *version,
                        enum tlc_stack_feature kind, uint16_t code, const char *remedy)
 {
@@ -69,7 +79,7 @@ void tlc_neutral_lacks(struct tlc_stack_error *why, const char *library, const c
                                                [TLC_FEATURE_CIPHER] = TLC_NAME_CIPHER};
     if ((size_t)kind < sizeof names / sizeof *names)
         snprintf(why->text, sizeof why->text, "this build of %s %s has no %s%s", library, version,
-                 tlc_name(names[kind], code), remedy);
+                 tlc_name(names[kind], code), *remedy ? remedy : who_has(kind, code));
     else if (kind == TLC_FEATURE_TICKETS && code == TLC_TICKETS_STATEFUL)
         snprintf(why->text, sizeof why->text,
                  "%s %s keeps no TLS 1.3 sessions in the server; OpenSSL and wolfSSL do", library,

@@ -11,6 +11,7 @@
 
 #include "base/directory.h"
 #include "base/interrupt.h"
+#include "base/json.h"
 #include "measure/clock.h"
 #include "measure/proc.h"
 #include "workload/external_command.h"
@@ -113,10 +114,11 @@ enum tlc_status tlc_external_check(const struct tlc_arm *arm, struct tlc_error *
 
 static char *first_line(char *text)
 {
+    enum { LONGEST = 200 };
     text[strcspn(text, "\r\n")] = '\0';
-    for (char *at = text; *at; at++)
-        if ((unsigned char)*at < ' ')
-            *at = ' ';
+    if (strlen(text) > LONGEST)
+        text[LONGEST] = '\0';
+    tlc_json_fit(text);
     return text;
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/message.h"
 #include "certs/certs.h"
 #include "workload/arm_mask.h"
@@ -116,9 +117,7 @@ void tlc_log_tail(const char *log, char *text, size_t capacity)
     while (got && (text[got - 1] == '\n' || text[got - 1] == ' '))
         got--;
     text[got] = '\0';
-    for (char *at = text; *at; at++)
-        if ((unsigned char)*at < ' ')
-            *at = ' ';
+    tlc_json_fit(text);
 }
 
 static enum tlc_status start_failed(struct tlc_arm_server *server, const struct tlc_arm *arm,

@@ -73,3 +73,19 @@ stop() {
     run -2 "$TLSCOST" serve --listen 127.0.0.1:0 --provider 'a?b="c"'
     [[ "$output" == *"without quotes"* ]]
 }
+
+@test "an optional arm whose provider cannot be loaded is left out with the reason" {
+    cat >"$BATS_TEST_TMPDIR/plan.yaml" <<'YAML'
+name: plan
+question: Which provider is there?
+baseline: {groups: X25519, concurrency: 4}
+control: false
+include: [{name: other, provider: no-such-provider, optional: true}]
+schedule: {blocks: 6, rounds: 1, slice: 20ms, warm_up: 0ms}
+checks: {server_busy: 0%, generator_busy: 100%, headroom_gain: 0%, accounting: 1000%, steal: 100%}
+YAML
+    run "$TLSCOST" run --quiet --blocks 1 -o "$BATS_TEST_TMPDIR/r.json" "$BATS_TEST_TMPDIR/plan.yaml"
+    [ "$status" -eq 0 ] || { echo "$output"; false; }
+    jq -e '[.arms[].name] == ["baseline"]' "$BATS_TEST_TMPDIR/r.json"
+    jq -e '.plan.left_out[0].reason | contains("no-such-provider")' "$BATS_TEST_TMPDIR/r.json"
+}

@@ -33,6 +33,9 @@ cached_prefix() {
     run -1 "$recipe"
     run -1 "$recipe" get
     run -1 "$recipe" frobnicate
+    run -1 "$recipe" get openssl-3.5 --refres
+    [[ $output == *"'--refres': not an option"* ]]
+    run -1 "$recipe" build openssl-3.5 --into
     run -1 "$recipe" get nonesuch
     [[ $output == *"no such recipe; there are:"* ]]
 }

@@ -15,6 +15,7 @@
 
 static const char description[] =
     "name: edge\nabout: An edge.\n"
+    "recipe: edge-1\n"
     "start: ['{prefix}/edge', '-l{host}:{port}', '{groups}', '{version}', '{certificate}', "
     "'{key}', "
     "'{work}', 'w{workers}t{tickets}{attribute}', '{{x}', '{openssl_conf}', '{folder}']\n"

@@ -141,6 +141,26 @@ static void refuses_what_was_cut_off(void **state)
     unlink(path);
 }
 
+// A campaign's servers load the file again in each block.
+static void sees_a_file_that_was_replaced(void **state)
+{
+    (void)state;
+    char folder[256], path[400], other[400];
+    struct tlc_error error;
+    const struct tlc_stack_plugin *plugin;
+    assert_int_equal(tlc_directory_temporary("replaced", folder, sizeof folder, &error), TLC_OK);
+    snprintf(path, sizeof path, "%s/one.so", folder);
+    snprintf(other, sizeof other, "%s/other.so", folder);
+    assert_int_equal(copy_file(load("openssl")->path, path), 0);
+    assert_int_equal(copy_file(load("openssl")->path, other), 0);
+    assert_int_equal(tlc_stack_load(path, &plugin, &error), TLC_OK);
+    assert_false(tlc_stack_is_replaced(plugin));
+    assert_int_equal(rename(other, path), 0);
+    assert_true(tlc_stack_is_replaced(plugin));
+    tlc_directory_remove(folder);
+    assert_true(tlc_stack_is_replaced(plugin));
+}
+
 static void describes_itself(void **state)
 {
     (void)state;
@@ -432,6 +452,7 @@ int main(void)
         cmocka_unit_test(survives_a_crash_when_asked),
         cmocka_unit_test(refuses_broken_tables),
         cmocka_unit_test(refuses_what_was_cut_off),
+        cmocka_unit_test(sees_a_file_that_was_replaced),
         cmocka_unit_test(describes_itself),
         cmocka_unit_test(asks_the_library),
         cmocka_unit_test(refuses_bad_configurations),
