@@ -153,6 +153,7 @@ enum tlc_status tlc_process_start(const struct tlc_process_options *options,
     }
     process->pid = pid;
     process->mark = mark;
+    process->stop_signal = options->stop_signal;
     process->control = control[0];
     control[0] = -1;
 out:
@@ -190,7 +191,7 @@ void tlc_process_stop(struct tlc_process *process, int grace_ms)
     if (process->pid > 0) {
         pid_t group = process->pid;
         int64_t deadline = tlc_monotonic_ms() + grace_ms;
-        kill(-group, SIGTERM);
+        kill(-group, process->stop_signal ? process->stop_signal : SIGTERM);
         while (tlc_process_alive(process, NULL) && tlc_monotonic_ms() < deadline)
             poll(NULL, 0, 2);
         if (process->pid > 0) {

@@ -10,9 +10,10 @@
 #include "base/error.h"
 
 struct tlc_process {
-    pid_t pid;     // leader of its own process group; 0: none
-    int control;   // our end of the control socket; -1: none
-    unsigned mark; // of the option `mark`; 0: none
+    pid_t pid;       // leader of its own process group; 0: none
+    int control;     // our end of the control socket; -1: none
+    int stop_signal; // of the option
+    unsigned mark;   // of the option `mark`; 0: none
 };
 
 struct tlc_process_options {
@@ -21,6 +22,7 @@ struct tlc_process_options {
     const char *working_directory;  // NULL: the parent's
     const cpu_set_t *cpus;          // NULL: the parent's
     const int *namespaces; // descriptors of those to join first, in order, ended by -1; NULL: none
+    int stop_signal;       // what tlc_process_stop sends first; 0: SIGTERM
     bool mark;    // tlc_process_stop also ends what it started in groups and sessions of their own
     bool control; // make a control socket; the child finds its end as descriptor TLC_CONTROL_FD
     const char *log;    // file that takes the child's standard output and error; NULL: inherited
@@ -33,8 +35,8 @@ enum tlc_status tlc_process_start(const struct tlc_process_options *options,
                                   struct tlc_process *process, struct tlc_error *error) TLC_CHECKED;
 // True while the child runs. When it has ended, *how (may be NULL) gets its wait status.
 bool tlc_process_alive(struct tlc_process *process, int *how);
-// Ends the whole process group: SIGTERM, up to `grace_ms`, then SIGKILL; reaps; closes the control
-// socket.
+// Ends the whole process group: SIGTERM, or the signal of the option, up to `grace_ms`, then
+// SIGKILL; reaps; closes the control socket.
 void tlc_process_stop(struct tlc_process *process, int grace_ms);
 // Runs a command to its end and takes its standard output and error together as one NUL-terminated
 // text (caller frees). *code is its exit code, or 128 + signal.

@@ -208,6 +208,31 @@ bool tlc_sample_evidence_fits(const struct tlc_plan *plan, size_t arm, json_t *e
     return !*found;
 }
 
+// What was never measured has no facts of a stay; that the server was not what the arm asks for is
+// then all there is to say.
+static unsigned skips_without_stay(const struct tlc_stay *stay,
+                                   const struct differences *differences)
+{
+    static const enum tlc_check of_stay[] = {TLC_CHECK_SERVER_ALIVE,
+                                             TLC_CHECK_ERRORS,
+                                             TLC_CHECK_LISTEN_OVERFLOW,
+                                             TLC_CHECK_COUNTS,
+                                             TLC_CHECK_PROVIDER,
+                                             TLC_CHECK_TRACE,
+                                             TLC_CHECK_GENERATOR_HEADROOM,
+                                             TLC_CHECK_SERVER_SATURATED,
+                                             TLC_CHECK_STEAL,
+                                             TLC_CHECK_ACCOUNTING,
+                                             TLC_CHECK_RESUMPTION,
+                                             TLC_CHECK_CPU_MASK};
+    unsigned skips = 0;
+    bool said =
+        differences->negotiated[0] || differences->certificate[0] || differences->operation[0];
+    for (size_t i = 0; !stay && said && i < sizeof of_stay / sizeof *of_stay; i++)
+        skips |= 1u << of_stay[i];
+    return skips;
+}
+
 static struct tlc_sample_facts facts_of(const struct tlc_sample *sample,
                                         const struct tlc_stay *stay,
                                         const struct differences *differences)
@@ -216,7 +241,8 @@ static struct tlc_sample_facts facts_of(const struct tlc_sample *sample,
     const struct tlc_workload_kind *kind = tlc_workload_kind(arm->workload);
     return (struct tlc_sample_facts){
         .skips = (kind ? kind->skips : 0) |
-                 (tlc_arm_is_paced(arm) ? 1u << TLC_CHECK_SERVER_SATURATED : 0),
+                 (tlc_arm_is_paced(arm) ? 1u << TLC_CHECK_SERVER_SATURATED : 0) |
+                 skips_without_stay(stay, differences),
         .is_operation = kind && kind->compare,
         .operation_difference = differences->operation[0] ? differences->operation : NULL,
         .handshakes = sample->totals.handshakes,

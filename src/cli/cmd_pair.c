@@ -220,8 +220,8 @@ static const char documentation[] =
     "  tlscost pair --client-stack openssl-3.6.5 --client-auth ed25519\n"
     "  tlscost pair --replay --count 1000 --json\n"
     "  tlscost pair --matrix --groups X25519 --time --servers nginx,go\n\n"
-    "The report of a result written with -o: tlscost report FILE. Exit code 3 means that checks "
-    "refused figures.";
+    "The report of a result written with -o, but of a matrix: tlscost report FILE. Exit code 3 "
+    "means that checks refused figures.";
 
 static enum tlc_status measure(const struct options *options, struct tlc_plan *plan,
                                json_t **result, struct tlc_error *error)

@@ -405,6 +405,7 @@ static const struct {
                {"show", 1, 1, show_stack},
                {"verify", 0, WORDS_MAX, verify_stacks},
                {"get", 1, 1, get_stack},
+               {"build", 1, 1, get_stack}, // of a library that is there already, the same work
                {"remove", 1, 1, remove_stack}};
 
 int tlc_cmd_stacks(int argc, char **argv)
@@ -414,11 +415,13 @@ int tlc_cmd_stacks(int argc, char **argv)
     static const struct argp argp = {
         .options = rows,
         .parser = parse_option,
-        .args_doc = "[list]\nshow ID\nverify [ID...]\nget NAME\nremove ID",
+        .args_doc = "[list]\nshow ID\nverify [ID...]\nget NAME\nbuild NAME\nremove ID",
         .doc =
             "The TLS libraries that can be measured: list them, show what one supports (asked from "
             "the library itself), verify them by handshakes in memory with every version, group "
-            "and key type, get another one by a recipe, or remove it."
+            "and key type, get another one by a recipe (of a library that was got before, build "
+            "its "
+            "plug-in anew), or remove it."
             "\vExamples:\n  tlscost stacks\n  tlscost stacks show openssl\n"
             "  tlscost stacks verify\n  tlscost stacks get openssl-3.6\n"
             "  tlscost stacks get wolfssl-5\n  tlscost stacks remove wolfssl-5.9.2\n\n"
@@ -439,7 +442,8 @@ int tlc_cmd_stacks(int argc, char **argv)
                  actions[i].name, actions[i].most ? "one name" : "no argument");
         return tlc_report_error(&error);
     }
-    tlc_fail(&error, TLC_USAGE, "stacks: '%s': unknown; write list, show, verify, get or remove",
+    tlc_fail(&error, TLC_USAGE,
+             "stacks: '%s': unknown; write list, show, verify, get, build or remove",
              options.words[0]);
     return tlc_report_error(&error);
 }

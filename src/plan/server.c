@@ -1,6 +1,7 @@
 #include "plan/server.h"
 
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,8 @@ enum { LONGEST_WORD = 1000, MOST_WORDS = 64, MOST_COMMANDS = 16, MOST_PAIRINGS =
 // ---- the schema
 
 struct document {
-    char *name, *about, *recipe, *ready_file, *allocations, *chains, *listens, *warm_up;
+    char *name, *about, *recipe, *ready_file, *allocations, *chains, *listens, *warm_up, *directory,
+        *stop;
     struct tlc_command *build;
     unsigned build_count;
     char **start, **version, **symbols, **lacks;
@@ -57,6 +59,8 @@ static const cyaml_schema_field_t fields[] = {
     CYAML_FIELD_STRING_PTR("chains", MAYBE, struct document, chains, 1, 100),
     CYAML_FIELD_STRING_PTR("listens", MAYBE, struct document, listens, 1, 100),
     CYAML_FIELD_STRING_PTR("warm_up", MAYBE, struct document, warm_up, 1, 20),
+    CYAML_FIELD_STRING_PTR("directory", MAYBE, struct document, directory, 1, LONGEST_WORD),
+    CYAML_FIELD_STRING_PTR("stop", MAYBE, struct document, stop, 1, 20),
     CYAML_FIELD_SEQUENCE("lacks", MAYBE, struct document, lacks, &word_value, 0, MOST_PAIRINGS),
     CYAML_FIELD_END};
 static const cyaml_schema_value_t document_value = {
@@ -77,6 +81,7 @@ static void take_over(struct document *from, struct tlc_server *into)
         .allocations = from->allocations,
         .chains = from->chains,
         .listens = from->listens,
+        .directory = from->directory,
         .build = from->build,
         .build_count = from->build_count,
         .start = {from->start, from->start_count},
@@ -136,6 +141,27 @@ static enum tlc_status read_warm_up(struct tlc_server *server, const char *text,
     return tlc_fail(error, TLC_USAGE, "server: %s: %s", path, why);
 }
 
+static enum tlc_status read_stop(struct tlc_server *server, const char *word, const char *path,
+                                 struct tlc_error *error)
+{
+    static const struct {
+        const char *name;
+        int number;
+    } signals[] = {
+        {"SIGTERM", SIGTERM}, {"SIGINT", SIGINT}, {"SIGQUIT", SIGQUIT}, {"SIGHUP", SIGHUP}};
+    server->stop_signal = SIGTERM;
+    if (!word)
+        return TLC_OK;
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        if (!strcmp(word, signals[i].name)) {
+            server->stop_signal = signals[i].number;
+            return TLC_OK;
+        }
+    return tlc_fail(error, TLC_USAGE,
+                    "server: %s: stop: '%.20s': write SIGTERM, SIGINT, SIGQUIT or SIGHUP", path,
+                    word);
+}
+
 enum tlc_status tlc_server_parse(const char *text, size_t count, const char *path,
                                  struct tlc_server **server, struct tlc_error *error)
 {
@@ -149,7 +175,7 @@ enum tlc_status tlc_server_parse(const char *text, size_t count, const char *pat
         tlc_yaml_free(&kind, data);
         return tlc_fail(error, TLC_ENVIRONMENT, "server: out of memory");
     }
-    char *warm_up = ((struct document *)data)->warm_up;
+    char *warm_up = ((struct document *)data)->warm_up, *stop = ((struct document *)data)->stop;
     take_over(data, *server);
     const char *slash = strrchr(path, '/');
     (*server)->path = strdup(path);
@@ -157,7 +183,10 @@ enum tlc_status tlc_server_parse(const char *text, size_t count, const char *pat
     status = check_words(*server, path, error);
     if (status == TLC_OK && warm_up)
         status = read_warm_up(*server, warm_up, path, error);
+    if (status == TLC_OK)
+        status = read_stop(*server, stop, path, error);
     free(warm_up);
+    free(stop);
     if (status == TLC_OK)
         return TLC_OK;
     tlc_server_free(*server);
@@ -203,6 +232,7 @@ void tlc_server_free(struct tlc_server *server)
     free(server->allocations);
     free(server->chains);
     free(server->listens);
+    free(server->directory);
     free(server);
 }
 

@@ -42,6 +42,8 @@ struct tlc_server {
     unsigned environment_count;
     struct tlc_pairing *names; // what the server calls a group, version or cipher, by its IANA name
     unsigned names_count;
+    char *directory;   // in which it is built and started, with placeholders; NULL: ours
+    int stop_signal;   // that ends it in order; SIGTERM unless the description says otherwise
     char *allocations; // how its allocations are counted: "preload", "own"; NULL: they are not
     char *listens;     // "everywhere": it must be kept on loopback; "loopback", NULL: it is told to
     unsigned warm_up_us;      // load before it is measured, of arms that say nothing; 0: as usual

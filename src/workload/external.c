@@ -364,6 +364,8 @@ enum tlc_status tlc_external_start(const struct tlc_external_run *run, struct tl
                                                 .environment =
                                                     (const char *const *)line.environment,
                                                 .cpus = run->cpus,
+                                                .working_directory = line.directory,
+                                                .stop_signal = run->external->server->stop_signal,
                                                 .mark = true,
                                                 .log = run->log};
     remove(run->log);

@@ -129,6 +129,7 @@ void tlc_line_free(struct tlc_line *line)
 {
     free_words(line->words);
     free_words(line->environment);
+    free(line->directory);
     *line = (struct tlc_line){0};
 }
 
@@ -189,6 +190,10 @@ enum tlc_status tlc_line_make(const struct tlc_command *command, const char *mor
     enum tlc_status status = fill_words(command, more, values, &line->words, error);
     if (status == TLC_OK)
         status = fill_environment(values->external->server, values, &line->environment, error);
+    const char *directory = values->external->server->directory;
+    if (status == TLC_OK && directory &&
+        !(line->directory = tlc_external_fill_in(directory, values, error)))
+        status = error->status;
     if (status != TLC_OK) {
         tlc_line_free(line);
         tlc_fail_prefix(error, "server: %s", values->external->server->path);
@@ -222,6 +227,7 @@ enum tlc_status tlc_line_run(const struct tlc_line *line, const char *log, int t
     const struct tlc_process_options options = {.arguments = (const char *const *)line->words,
                                                 .environment =
                                                     (const char *const *)line->environment,
+                                                .working_directory = line->directory,
                                                 .mark = true,
                                                 .log = log};
     enum tlc_status status = tlc_process_start(&options, &process, error);

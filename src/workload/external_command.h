@@ -22,6 +22,7 @@ char *tlc_external_fill_in(const char *word, struct tlc_external_values *values,
 struct tlc_line {
     char **words;       // NULL-terminated
     char **environment; // "NAME=value", NULL-terminated
+    char *directory;    // in which it runs; NULL: ours
 };
 
 // The command and the description's environment; `more` (NULL: nothing) is appended word by word.

@@ -109,6 +109,21 @@ interrupts_at() { # file
     ! pgrep -f "sleep 3210"
 }
 
+@test "a server runs in the directory of its description and is ended by its signal" {
+    local here=$BATS_TEST_TMPDIR
+    cat >"$description" <<YAML
+name: here
+about: openssl s_server in a directory, which notes its end.
+directory: "{folder}"
+stop: SIGINT
+start: [bash, -c, "trap 'touch ended; kill \$!; exit' INT; openssl s_server -quiet -accept {address} -cert {certificate} -key {key} -groups {groups} -tls1_3 & wait"]
+YAML
+    write_plan "certificate: ecdsa-p256"
+    run "$TLSCOST" run --quiet --blocks 1 -o "$result" "$plan"
+    [ "$status" -eq 0 ] || { echo "$output"; false; }
+    [ -e "$here/ended" ]
+}
+
 @test "what a server starts in a session of its own ends with it" {
     printf 'name: none\nabout: Nothing.\nstart: [sh, -c, "setsid sleep 4321 & echo gone; exit 1"]\n' >"$description"
     write_plan

@@ -135,12 +135,12 @@ static void a_command_that_fails_is_told_with_its_last_words(void **state)
     close(fd);
     char *good[] = {"true", NULL}, *bad[] = {"ls", "/no/such/thing", NULL};
     char *endless[] = {"sleep", "1000", NULL}, *none[] = {NULL};
-    assert_int_equal(tlc_line_run(&(struct tlc_line){good, none}, log, 60000, &error), TLC_OK);
-    assert_int_equal(tlc_line_run(&(struct tlc_line){bad, none}, log, 60000, &error),
+    assert_int_equal(tlc_line_run(&(struct tlc_line){good, none, NULL}, log, 60000, &error), TLC_OK);
+    assert_int_equal(tlc_line_run(&(struct tlc_line){bad, none, NULL}, log, 60000, &error),
                      TLC_ENVIRONMENT);
     assert_non_null(strstr(error.text, "run: ls: it failed: "));
     assert_non_null(strstr(error.text, "/no/such/thing"));
-    assert_int_equal(tlc_line_run(&(struct tlc_line){endless, none}, log, 10, &error),
+    assert_int_equal(tlc_line_run(&(struct tlc_line){endless, none, NULL}, log, 10, &error),
                      TLC_ENVIRONMENT);
     assert_non_null(strstr(error.text, "no end in time"));
     unlink(log);

@@ -22,9 +22,9 @@ struct made {
     const char *workload; // NULL: network; in memory no bytes are counted
 };
 
-static const struct made good[] = {{"full", "none", "X25519", 300, 0, true},
-                                   {"dhe", "psk_dhe_ke", "X25519", 200, 100, true},
-                                   {"ke", "psk_ke", "none", 150, 100, true}};
+static const struct made good[] = {{"full", "none", "X25519", 300, 0, true, NULL},
+                                   {"dhe", "psk_dhe_ke", "X25519", 200, 100, true, NULL},
+                                   {"ke", "psk_ke", "none", 150, 100, true, NULL}};
 
 static json_t *samples_of(const struct made *made)
 {
@@ -106,12 +106,12 @@ static void parts_and_claims_are_told_of_both_modes(void **state)
 static void a_saving_within_a_tenth_is_little(void **state)
 {
     (void)state;
-    const struct made made[] = {good[0], {"dhe", "psk_dhe_ke", "X25519", 285, 100, true}};
+    const struct made made[] = {good[0], {"dhe", "psk_dhe_ke", "X25519", 285, 100, true, NULL}};
     char *text = section_of(made, 2, "TLSv1.3");
     says(text, "true: 'dhe' saves 5.0 %");
     assert_null(strstr(text, "skips the key exchange"));
     free(text);
-    const struct made near[] = {good[0], {"dhe", "psk_dhe_ke", "X25519", 270, 100, true}};
+    const struct made near[] = {good[0], {"dhe", "psk_dhe_ke", "X25519", 270, 100, true, NULL}};
     text = section_of(near, 2, "TLSv1.3");
     says(text, "not settled: 'dhe' saves 10.0 %");
     free(text);
@@ -120,7 +120,8 @@ static void a_saving_within_a_tenth_is_little(void **state)
 static void a_claim_is_not_settled_by_handshakes_that_were_not_resumed(void **state)
 {
     (void)state;
-    const struct made made[] = {good[0], {"dhe", "psk_dhe_ke", "X25519", 200, 99, true}, good[2]};
+    const struct made made[] = {
+        good[0], {"dhe", "psk_dhe_ke", "X25519", 200, 99, true, NULL}, good[2]};
     char *text = section_of(made, 3, "TLSv1.3");
     says(text, "not settled with psk\\_dhe\\_ke");
     free(text);
@@ -129,7 +130,7 @@ static void a_claim_is_not_settled_by_handshakes_that_were_not_resumed(void **st
 static void a_refused_arm_settles_nothing(void **state)
 {
     (void)state;
-    const struct made made[] = {good[0], good[1], {"ke", "psk_ke", "none", 150, 100, false}};
+    const struct made made[] = {good[0], good[1], {"ke", "psk_ke", "none", 150, 100, false, NULL}};
     char *text = section_of(made, 3, "TLSv1.3");
     says(text, "| ke | - | - | - | - | 3, 1 RTT | - |");
     assert_null(strstr(text, "kept key exchange"));
@@ -140,7 +141,7 @@ static void a_refused_arm_settles_nothing(void **state)
 static void tls12_saves_a_round_trip(void **state)
 {
     (void)state;
-    const struct made made[] = {good[0], {"ticket", "ticket", "none", 120, 100, true}};
+    const struct made made[] = {good[0], {"ticket", "ticket", "none", 120, 100, true, NULL}};
     char *text = section_of(made, 2, "TLSv1.2");
     says(text, "| full | 0.0 % | 100.0 % | 548 | 496 | 4, 2 RTT |");
     says(text, "| ticket | 100.0 % | 0.0 % | 548 | 496 | 3, 1 RTT | 60.0 % (59.0 to 61.0) |");

@@ -1,5 +1,6 @@
 // Descriptions of servers that are not ours: read, refused with a line, filled in.
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -15,6 +16,8 @@ static const char whole[] = "name: edge\n"
                             "ready_file: '{work}/pid'\n"
                             "listens: everywhere\n"
                             "warm_up: 2.5s\n"
+                            "directory: '{folder}'\n"
+                            "stop: SIGQUIT\n"
                             "build:\n"
                             "  - run: [make, '{build}']\n"
                             "  - run: [strip, edge]\n"
@@ -41,6 +44,8 @@ static void every_key_arrives(void **state)
     assert_string_equal(server->ready_file, "{work}/pid");
     assert_string_equal(server->listens, "everywhere");
     assert_int_equal(server->warm_up_us, 2500000);
+    assert_string_equal(server->directory, "{folder}");
+    assert_int_equal(server->stop_signal, SIGQUIT);
     assert_int_equal(server->build_count, 2);
     assert_string_equal(server->build[1].words[0], "strip");
     assert_int_equal(server->start.count, 3);
@@ -76,6 +81,7 @@ static void mistakes_are_named_with_their_line(void **state)
     refused("name: a\nabout: b\nstart: [x]\nlistens: there\n",
             "'there': write loopback or everywhere");
     refused("name: a\nabout: b\nstart: [x]\nwarm_up: soon\n", "not a time");
+    refused("name: a\nabout: b\nstart: [x]\nstop: SIGKILL\n", "write SIGTERM");
     refused("name: [\n", "s.yaml:");
     refused("", "s.yaml:1");
 }
