@@ -50,7 +50,8 @@ static json_t *outliers_of(const double *units, const struct tlc_rounds *rounds,
 // One arm by its instances: the outliers, and the p value of its ratio where it has one.
 static bool judge_arm(json_t *arm, const json_t *baseline, double *p)
 {
-    bool is_baseline = !strcmp(text_of(arm, "role"), "baseline");
+    bool is_baseline = !strcmp(text_of(arm, "role"), "baseline") ||
+                       !json_is_object(json_object_get(arm, "ratio")); // divided by nothing
     struct tlc_rounds rounds;
     bool whole =
         tlc_rounds_read(json_object_get(arm, "samples"),

@@ -189,6 +189,12 @@ static void add_sides(json_t *json, const struct arm_samples *arm)
                         interval_json(positive_interval(arm->client, arm->accepted)));
 }
 
+// A raw operation and a handshake are different things: their quotient is no cost of a change.
+static bool are_alike(const struct tlc_arm *arm, const struct tlc_arm *divisor)
+{
+    return !strcmp(arm->workload, "primitive") == !strcmp(divisor->workload, "primitive");
+}
+
 static json_t *arm_json(struct summary *summary, size_t index)
 {
     const struct tlc_plan *plan = summary->plan;
@@ -198,7 +204,8 @@ static json_t *arm_json(struct summary *summary, size_t index)
     struct tlc_ratio cost = {{NAN, NAN, NAN, 0}, {NAN, NAN, NAN, 0}}, rate = cost;
     const char *verdict = index ? "no-claim" : "baseline";
     // Nothing is divided by an arm that has no figure itself.
-    if (index && accepted && summary->arms[against].figures) {
+    if (index && accepted && summary->arms[against].figures &&
+        are_alike(&plan->arms[index], &plan->arms[against])) {
         cost = tlc_ratio_of(arm->samples, summary->arms[against].samples, TLC_COST);
         rate = tlc_ratio_of(arm->samples, summary->arms[against].samples, TLC_RATE);
         if (cost.at_95.n)
