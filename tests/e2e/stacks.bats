@@ -65,7 +65,7 @@ PY
 
 @test "wrong words end with a usage error" {
     run -1 "$TLSCOST" stacks frobnicate
-    [[ $output == *"write list, show, verify, get or remove"* ]]
+    [[ $output == *"write list, show, verify, get, build or remove"* ]]
     run -1 "$TLSCOST" stacks show
     run -1 "$TLSCOST" stacks list more
     run -1 "$TLSCOST" stacks --nonesuch
