@@ -7,14 +7,7 @@
 
 static const json_t *accepted_sample(const json_t *arms, size_t arm, unsigned block)
 {
-    const json_t *samples = json_object_get(json_array_get(arms, arm), "samples");
-    for (size_t i = 0; i < json_array_size(samples); i++) {
-        const json_t *sample = json_array_get(samples, i);
-        if (json_integer_value(json_object_get(sample, "block")) == (json_int_t)block &&
-            json_is_true(json_object_get(sample, "accepted")))
-            return sample;
-    }
-    return NULL;
+    return tlc_sample_of_block(json_object_get(json_array_get(arms, arm), "samples"), block);
 }
 
 static double number_of(const json_t *slice, const char *key)

@@ -15,25 +15,6 @@ static double number_of(const json_t *object, const char *key)
     return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
-static const json_t *accepted_of_block(const json_t *samples, json_int_t block)
-{
-    for (size_t i = 0; i < json_array_size(samples); i++) {
-        const json_t *sample = json_array_get(samples, i);
-        if (json_is_true(json_object_get(sample, "accepted")) &&
-            json_integer_value(json_object_get(sample, "block")) == block)
-            return sample;
-    }
-    return NULL;
-}
-
-static const json_t *partner_of(const json_t *slice, const json_t *slices)
-{
-    for (size_t i = 0; i < json_array_size(slices); i++)
-        if (tlc_slices_pair(slice, json_array_get(slices, i)))
-            return json_array_get(slices, i);
-    return NULL;
-}
-
 // Cost and handshakes of the slices of a block.
 struct whole {
     double cost, handshakes;
@@ -60,13 +41,12 @@ static double add(struct whole *whole, const json_t *slice)
 static double late_over_whole(const json_t *sample, const json_t *base, double *values)
 {
     const json_t *slices = json_object_get(sample, "slices");
-    const json_t *partners = json_object_get(base, "slices");
     struct whole mine = {0, 0}, theirs = {0, 0};
     size_t count = 0;
     for (size_t i = 0; i < json_array_size(slices); i++) {
         const json_t *slice = json_array_get(slices, i);
         struct whole before = theirs;
-        double divisor = base ? add(&theirs, partner_of(slice, partners)) : 1;
+        double divisor = base ? add(&theirs, tlc_slice_partner(slice, base)) : 1;
         double cost = isfinite(divisor) ? add(&mine, slice) : NAN;
         if (isfinite(cost))
             values[count++] = log(cost / divisor);
@@ -98,7 +78,7 @@ struct tlc_interval tlc_settling(const json_t *samples, const json_t *baseline)
     for (size_t i = 0; effects && values && i < json_array_size(samples); i++) {
         const json_t *sample = json_array_get(samples, i);
         json_int_t block = json_integer_value(json_object_get(sample, "block"));
-        const json_t *base = baseline ? accepted_of_block(baseline, block) : NULL;
+        const json_t *base = baseline ? tlc_sample_of_block(baseline, block) : NULL;
         if (!json_is_true(json_object_get(sample, "accepted")) || (baseline && !base))
             continue;
         double effect = late_over_whole(sample, base, values);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "report/words.h"
+#include "result/rounds.h"
 
 enum { MOST_BLOCKS = 256 };
 
@@ -11,19 +12,6 @@ static double number_of(const json_t *object, const char *member)
 {
     const json_t *value = json_object_get(object, member);
     return json_is_number(value) ? json_number_value(value) : 0;
-}
-
-static const json_t *accepted_in(const struct tlc_report_arm *arm, json_int_t block)
-{
-    size_t index;
-    json_t *sample;
-    json_array_foreach(arm->sample_list, index, sample)
-    {
-        if (json_integer_value(json_object_get(sample, "block")) == block &&
-            json_is_true(json_object_get(sample, "accepted")))
-            return sample;
-    }
-    return NULL;
 }
 
 struct tlc_interval tlc_paired_difference(const struct tlc_report_arm *more,
@@ -35,8 +23,8 @@ struct tlc_interval tlc_paired_difference(const struct tlc_report_arm *more,
     json_array_foreach(more->sample_list, index, sample)
     {
         json_int_t block = json_integer_value(json_object_get(sample, "block"));
-        const json_t *other = accepted_in(less, block);
-        if (other && accepted_in(more, block) == sample && count < MOST_BLOCKS)
+        const json_t *other = tlc_sample_of_block(less->sample_list, block);
+        if (other && tlc_sample_of_block(more->sample_list, block) == sample && count < MOST_BLOCKS)
             differences[count++] = number_of(sample, "cost_us") - number_of(other, "cost_us");
     }
     return tlc_signed_rank_interval(differences, count, 0.95);

@@ -22,7 +22,7 @@ static double log_cost(const json_t *slice)
     return cost > 0 && isfinite(cost) ? log(cost) : NAN;
 }
 
-static const json_t *accepted_of_block(const json_t *samples, json_int_t block)
+const json_t *tlc_sample_of_block(const json_t *samples, json_int_t block)
 {
     for (size_t i = 0; i < json_array_size(samples); i++) {
         const json_t *sample = json_array_get(samples, i);
@@ -41,7 +41,7 @@ bool tlc_slices_pair(const json_t *slice, const json_t *other)
            integer_of(slice, "position") == integer_of(other, "position");
 }
 
-static const json_t *partner_of(const json_t *slice, const json_t *sample)
+const json_t *tlc_slice_partner(const json_t *slice, const json_t *sample)
 {
     const json_t *slices = json_object_get(sample, "slices");
     for (size_t i = 0; i < json_array_size(slices); i++)
@@ -50,7 +50,7 @@ static const json_t *partner_of(const json_t *slice, const json_t *sample)
     return NULL;
 }
 
-static bool add_value(struct tlc_rounds *rounds, double value)
+bool tlc_rounds_add(struct tlc_rounds *rounds, double value)
 {
     if (rounds->count == rounds->capacity) {
         size_t capacity = rounds->capacity ? 2 * rounds->capacity : 256;
@@ -77,8 +77,8 @@ static bool add_sample(struct tlc_rounds *rounds, const json_t *sample, const js
         const json_t *slice = json_array_get(slices, i);
         double value = log_cost(slice);
         if (reference)
-            value -= log_cost(partner_of(slice, reference));
-        if (isfinite(value) && !add_value(rounds, value))
+            value -= log_cost(tlc_slice_partner(slice, reference));
+        if (isfinite(value) && !tlc_rounds_add(rounds, value))
             return false;
     }
     if (rounds->count > before)
@@ -94,7 +94,7 @@ bool tlc_rounds_read(const json_t *samples, const json_t *reference, struct tlc_
     for (size_t i = 0; whole && i < json_array_size(samples); i++) {
         const json_t *sample = json_array_get(samples, i);
         const json_t *other =
-            reference ? accepted_of_block(reference, integer_of(sample, "block")) : NULL;
+            reference ? tlc_sample_of_block(reference, integer_of(sample, "block")) : NULL;
         if (json_is_true(json_object_get(sample, "accepted")) && (!reference || other))
             whole = add_sample(rounds, sample, other);
     }

@@ -21,13 +21,21 @@ struct tlc_rounds {
 // whose cost is not a positive number are left out, and so are instances without any. False when
 // memory runs out; free either way.
 bool tlc_rounds_read(const json_t *samples, const json_t *reference, struct tlc_rounds *rounds);
+// Adds one value of the instance that is being read, the `instances`-th; who adds it to a set of
+// his own counts the instances. False when memory runs out.
+bool tlc_rounds_add(struct tlc_rounds *rounds, double value);
 void tlc_rounds_free(struct tlc_rounds *rounds);
 
 // The arm of a `run` result by name; NULL when it has none.
 const json_t *tlc_result_arm(const json_t *result, const char *name);
 
+// The accepted sample of a block, of an arm's samples; NULL when there is none.
+const json_t *tlc_sample_of_block(const json_t *samples, json_int_t block);
 // Whether two slices of a block, of different arms, are compared: those of the same round, and of
 // the same visit where two arms ran at once.
 bool tlc_slices_pair(const json_t *slice, const json_t *other);
+// The first slice of a sample that a slice of another arm is compared with; NULL when there is
+// none.
+const json_t *tlc_slice_partner(const json_t *slice, const json_t *sample);
 
 #endif
