@@ -5,18 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "stats/student.h"
-
-static double number_of(const json_t *object, const char *member)
-{
-    const json_t *value = json_object_get(object, member);
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
 
 static const json_t *attribution_of(const json_t *sample)
 {
     const json_t *parts = json_object_get(json_object_get(sample, "stay"), "attribution");
-    return json_is_true(json_object_get(sample, "accepted")) && number_of(parts, "samples") > 0
+    return json_is_true(json_object_get(sample, "accepted")) &&
+                   tlc_json_number(parts, "samples") > 0
                ? parts
                : NULL;
 }
@@ -51,24 +47,24 @@ const json_t *tlc_parts_settings(const json_t *result, const json_t *arm)
 static void add_block(struct tlc_parts *parts, const json_t *sample, const json_t *told)
 {
     size_t at = parts->blocks++;
-    double samples = number_of(told, "samples"), cost_us = number_of(sample, "cost_us");
-    double handshakes = number_of(told, "sampled_handshakes"), allocation = 0;
+    double samples = tlc_json_number(told, "samples"), cost_us = tlc_json_number(sample, "cost_us");
+    double handshakes = tlc_json_number(told, "sampled_handshakes"), allocation = 0;
     const json_t *components = json_object_get(told, "components");
-    parts->block[at] = number_of(sample, "block");
+    parts->block[at] = tlc_json_number(sample, "block");
     parts->cost_us[at] = cost_us;
-    parts->frequency_hz = number_of(told, "frequency_hz");
-    parts->sampled_us[at] = number_of(told, "sampled_us") / handshakes;
+    parts->frequency_hz = tlc_json_number(told, "frequency_hz");
+    parts->sampled_us[at] = tlc_json_number(told, "sampled_us") / handshakes;
     parts->time_us[at] = samples * 1e6 / parts->frequency_hz / handshakes;
     for (int i = 0; i < TLC_PART_COUNT; i++) {
         const json_t *one = json_object_get(components, tlc_part_name((enum tlc_part)i));
-        double of = number_of(one, "samples"), within = number_of(one, "allocation");
+        double of = tlc_json_number(one, "samples"), within = tlc_json_number(one, "allocation");
         parts->of[i][at] = isfinite(of) ? cost_us * of / samples : 0;
         allocation += isfinite(within) ? within : 0;
     }
     parts->allocation[at] = cost_us * allocation / samples;
     parts->samples += samples;
-    parts->cut += number_of(told, "cut");
-    parts->garbled += number_of(told, "garbled_lines");
+    parts->cut += tlc_json_number(told, "cut");
+    parts->garbled += tlc_json_number(told, "garbled_lines");
 }
 
 static bool read_arm(struct tlc_parts *parts, const json_t *arm, size_t blocks)

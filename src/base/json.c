@@ -7,6 +7,12 @@ json_t *tlc_json_real(double value)
     return isfinite(value) ? json_real(value) : json_null();
 }
 
+double tlc_json_number(const json_t *object, const char *member)
+{
+    const json_t *value = json_object_get(object, member);
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
 bool tlc_json_alike(const json_t *one, const json_t *other, const char *const *members)
 {
     for (; *members; members++) {

@@ -7,6 +7,8 @@
 
 // A number, or null where there is none: JSON knows neither infinities nor NaN (RFC 8259, 6).
 json_t *tlc_json_real(double value);
+// The way back: a member as a number, NaN where it is none or not there.
+double tlc_json_number(const json_t *object, const char *member);
 // Makes text of others' programs fit for a document and a terminal, in place: control characters
 // become blanks, and where it is not UTF-8 all beyond ASCII becomes '?'.
 void tlc_json_fit(char *text);

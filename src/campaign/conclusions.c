@@ -19,12 +19,6 @@ static const char *text_of(const json_t *object, const char *member)
     return text ? text : "";
 }
 
-static double number_of(const json_t *object, const char *member)
-{
-    const json_t *value = json_object_get(object, member);
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
-
 static bool is_accepted(const json_t *object)
 {
     return json_is_true(json_object_get(object, "accepted"));
@@ -74,8 +68,9 @@ static bool judge_arm(json_t *arm, const json_t *baseline, double *p)
 static double detectable_of(const json_t *arm)
 {
     const json_t *ratio = json_object_get(arm, "ratio");
-    struct tlc_interval interval = {number_of(ratio, "estimate"), number_of(ratio, "low"),
-                                    number_of(ratio, "high"), 1};
+    struct tlc_interval interval = {tlc_json_number(ratio, "estimate"),
+                                    tlc_json_number(ratio, "low"), tlc_json_number(ratio, "high"),
+                                    1};
     return tlc_detectable_effect(interval, POWER);
 }
 
@@ -107,8 +102,8 @@ static double *costs_of(const json_t *arm, size_t *count)
     *count = 0;
     for (size_t i = 0; costs && i < json_array_size(samples); i++) {
         const json_t *sample = json_array_get(samples, i);
-        if (is_accepted(sample) && isfinite(number_of(sample, "cost_us")))
-            costs[(*count)++] = number_of(sample, "cost_us");
+        if (is_accepted(sample) && isfinite(tlc_json_number(sample, "cost_us")))
+            costs[(*count)++] = tlc_json_number(sample, "cost_us");
     }
     return costs;
 }
@@ -132,11 +127,11 @@ static void compare_variation(json_t *arm, const json_t *divisor)
 {
     json_t *mine = json_object_get(arm, "variation");
     const json_t *base = json_object_get(divisor, "variation");
-    double difference = number_of(mine, "median_us") / number_of(base, "median_us") - 1;
-    double widest =
-        fmax(number_of(mine, "relative_deviation"), number_of(base, "relative_deviation"));
-    bool known = isfinite(difference) && isfinite(number_of(mine, "relative_deviation")) &&
-                 isfinite(number_of(base, "relative_deviation"));
+    double difference = tlc_json_number(mine, "median_us") / tlc_json_number(base, "median_us") - 1;
+    double widest = fmax(tlc_json_number(mine, "relative_deviation"),
+                         tlc_json_number(base, "relative_deviation"));
+    bool known = isfinite(difference) && isfinite(tlc_json_number(mine, "relative_deviation")) &&
+                 isfinite(tlc_json_number(base, "relative_deviation"));
     if (!mine || arm == divisor)
         return;
     json_object_set_new(mine, "difference", tlc_json_real(difference));
@@ -194,9 +189,10 @@ static void add_visits(struct visits *visits, const json_t *sample, size_t arm)
     const json_t *slices = json_object_get(sample, "slices");
     for (size_t i = 0; i < json_array_size(slices); i++) {
         const json_t *slice = json_array_get(slices, i);
-        struct visit visit = {arm, json_integer_value(json_object_get(slice, "round")),
-                              json_integer_value(json_object_get(slice, "position")),
-                              log(number_of(slice, "cost_us") / number_of(slice, "handshakes"))};
+        struct visit visit = {
+            arm, json_integer_value(json_object_get(slice, "round")),
+            json_integer_value(json_object_get(slice, "position")),
+            log(tlc_json_number(slice, "cost_us") / tlc_json_number(slice, "handshakes"))};
         if (!isfinite(visit.value))
             continue;
         visits->all[visits->count++] = visit;

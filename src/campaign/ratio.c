@@ -2,21 +2,16 @@
 
 #include <math.h>
 
+#include "base/json.h"
 #include "result/rounds.h"
 
 static const double CONFIDENCE = 0.95;
 
-static double number_of(const json_t *object, const char *key)
-{
-    const json_t *value = json_object_get(object, key);
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
-
 static double slice_value(const json_t *slice, enum tlc_quantity quantity)
 {
-    double handshakes = number_of(slice, "handshakes");
-    return quantity == TLC_COST ? number_of(slice, "cost_us") / handshakes
-                                : handshakes / number_of(slice, "span_s");
+    double handshakes = tlc_json_number(slice, "handshakes");
+    return quantity == TLC_COST ? tlc_json_number(slice, "cost_us") / handshakes
+                                : handshakes / tlc_json_number(slice, "span_s");
 }
 
 // Pairs the slices of two samples of the same block: those of a round, or in duets of a visit.

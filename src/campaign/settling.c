@@ -4,16 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/json.h"
 #include "result/rounds.h"
 
 enum { FEWEST_SLICES = 4 };
 static const double CONFIDENCE = 0.95;
-
-static double number_of(const json_t *object, const char *key)
-{
-    const json_t *value = json_object_get(object, key);
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
 
 // Cost and handshakes of the slices of a block.
 struct whole {
@@ -28,7 +23,8 @@ static double per_handshake(const struct whole *whole)
 // Adds a slice; returns its own cost per handshake, NaN where it has none and is not added.
 static double add(struct whole *whole, const json_t *slice)
 {
-    double cost = number_of(slice, "cost_us"), handshakes = number_of(slice, "handshakes");
+    double cost = tlc_json_number(slice, "cost_us"),
+           handshakes = tlc_json_number(slice, "handshakes");
     if (!(cost > 0) || !(handshakes > 0))
         return NAN;
     whole->cost += cost;

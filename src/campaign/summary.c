@@ -29,12 +29,6 @@ struct arm_samples {
     bool figures;                 // whether the arm has any
 };
 
-static double number_of(const json_t *object, const char *key)
-{
-    const json_t *value = json_object_get(object, key);
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
-
 static bool is_accepted(const json_t *sample)
 {
     return json_is_true(json_object_get(sample, "accepted"));
@@ -52,14 +46,15 @@ static void collect(const json_t *samples, size_t arm, struct arm_samples *of)
             continue;
         json_array_append(of->samples, sample);
         of->total++;
-        double rate = number_of(sample, "rate"), doubled = number_of(sample, "rate_doubled");
+        double rate = tlc_json_number(sample, "rate"),
+               doubled = tlc_json_number(sample, "rate_doubled");
         if (rate > 0 && doubled > 0)
             of->gain[of->gains++] = doubled / rate - 1;
         if (!is_accepted(sample))
             continue;
-        of->cost[of->accepted] = number_of(sample, "cost_us");
-        of->server[of->accepted] = number_of(sample, "server_us");
-        of->client[of->accepted] = number_of(sample, "client_us");
+        of->cost[of->accepted] = tlc_json_number(sample, "cost_us");
+        of->server[of->accepted] = tlc_json_number(sample, "server_us");
+        of->client[of->accepted] = tlc_json_number(sample, "client_us");
         of->rate[of->accepted++] = rate;
     }
 }
@@ -282,7 +277,7 @@ static struct tally tally_samples(const json_t *samples, enum tlc_check check)
         if (!json_object_get(values, tlc_check_name(check)))
             continue;
         tally.applied++;
-        double value = number_of(values, tlc_check_name(check));
+        double value = tlc_json_number(values, tlc_check_name(check));
         bool worse =
             check == TLC_CHECK_SERVER_SATURATED ? !(value >= tally.worst) : !(value <= tally.worst);
         if (isfinite(value) && worse)

@@ -2,20 +2,15 @@
 
 #include <math.h>
 
+#include "base/json.h"
 #include "campaign/campaign.h"
 #include "stats/stopping.h"
-
-static double number_of(const json_t *object, const char *key)
-{
-    const json_t *value = json_object_get(object, key);
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
 
 // NaN where there is no interval.
 static double half_width(const json_t *arm)
 {
     const json_t *ratio = json_object_get(arm, "ratio");
-    double low = number_of(ratio, "low"), high = number_of(ratio, "high");
+    double low = tlc_json_number(ratio, "low"), high = tlc_json_number(ratio, "high");
     return low > 0 && isfinite(high) ? sqrt(high / low) - 1 : NAN;
 }
 

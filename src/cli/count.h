@@ -38,8 +38,6 @@ enum tlc_status tlc_count_run(const struct tlc_count_options *options, json_t *d
 // The names of `sides`, and a side of a document (NULL when it has none).
 extern const char *const tlc_count_sides[2];
 const json_t *tlc_count_side(const json_t *document, const char *side);
-// A number of an object; NAN when there is none.
-double tlc_count_number(const json_t *object, const char *member);
 // The unit of the document's event in words.
 const char *tlc_count_unit(const json_t *document);
 void tlc_count_print(const json_t *document);

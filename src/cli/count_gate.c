@@ -3,6 +3,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "cli/count.h"
 
 const char *const tlc_count_sides[2] = {"server", "client"};
@@ -12,17 +13,11 @@ const json_t *tlc_count_side(const json_t *document, const char *side)
     return json_object_get(json_object_get(document, "sides"), side);
 }
 
-double tlc_count_number(const json_t *object, const char *member)
-{
-    const json_t *value = json_object_get(object, member);
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
-
 // Documents from before there were other methods have no other member.
 static double each_of(const json_t *side)
 {
-    double instructions = tlc_count_number(side, "instructions_per_handshake");
-    return isfinite(instructions) ? instructions : tlc_count_number(side, "per_handshake");
+    double instructions = tlc_json_number(side, "instructions_per_handshake");
+    return isfinite(instructions) ? instructions : tlc_json_number(side, "per_handshake");
 }
 
 static const char *word_of(const json_t *document, const char *member, const char *absent)
@@ -79,7 +74,7 @@ void tlc_count_compare(json_t *document, const json_t *stored, const char *path,
         const json_t *now = tlc_count_side(document, tlc_count_sides[i]);
         const json_t *then = tlc_count_side(stored, tlc_count_sides[i]);
         double ratio = each_of(now) / each_of(then);
-        double slack = tlc_count_number(now, "spread") + tlc_count_number(then, "spread");
+        double slack = tlc_json_number(now, "spread") + tlc_json_number(then, "spread");
         slack = isfinite(slack) ? slack : 0;
         bool crossed = isfinite(fail_above) && ratio * (1 - slack) > 1 + fail_above;
         json_object_set_new(against, tlc_count_sides[i],
@@ -101,7 +96,7 @@ enum tlc_status tlc_count_gate(const json_t *document, const char *path, double 
             return tlc_fail(error, TLC_GATE,
                             "count: the %s takes %.2f %% more %s than in %s; the limit "
                             "is %g %%",
-                            tlc_count_sides[i], 100 * (tlc_count_number(side, "estimate") - 1),
+                            tlc_count_sides[i], 100 * (tlc_json_number(side, "estimate") - 1),
                             tlc_count_unit(document), path, 100 * fail_above);
     }
     return TLC_OK;

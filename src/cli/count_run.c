@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "cli/count_rig.h"
 
 enum { FACTOR = 3, MOST_REPEATS = 20, SERVER = 0, CLIENT, SIDES };
@@ -141,7 +142,7 @@ static enum tlc_status check_sides(const json_t *document, const struct tlc_coun
 {
     for (size_t i = 0; i < SIDES; i++) {
         const char *name = tlc_count_sides[i];
-        double each = tlc_count_number(tlc_count_side(document, name), "per_handshake");
+        double each = tlc_json_number(tlc_count_side(document, name), "per_handshake");
         if (!(each > 0))
             return tlc_fail(error, TLC_REFUSED,
                             "count: %s: more handshakes took no more %s; give a larger --count",

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "cli/count.h"
 
 const char *tlc_count_unit(const json_t *document)
@@ -28,8 +29,8 @@ static void print_functions(const json_t *functions)
     const json_t *function;
     json_array_foreach(functions, index, function)
     {
-        printf("  %12.0f  %5.1f %%  ", tlc_count_number(function, "instructions"),
-               100 * tlc_count_number(function, "share"));
+        printf("  %12.0f  %5.1f %%  ", tlc_json_number(function, "instructions"),
+               100 * tlc_json_number(function, "share"));
         print_name(json_string_value(json_object_get(function, "name")), 44);
         printf("  ");
         print_name(json_string_value(json_object_get(function, "object")), 30);
@@ -42,15 +43,15 @@ static void print_side(const json_t *document, const char *name)
     const json_t *side = tlc_count_side(document, name);
     const json_t *against = json_object_get(json_object_get(document, "against"), name);
     printf("%s: %.0f %s a handshake (counts apart by %.2f %%)\n", name,
-           tlc_count_number(side, "per_handshake"), tlc_count_unit(document),
-           100 * tlc_count_number(side, "spread"));
-    if (isfinite(tlc_count_number(side, "kernel")))
-        printf("  user space %.0f, kernel %.0f\n", tlc_count_number(side, "user"),
-               tlc_count_number(side, "kernel"));
+           tlc_json_number(side, "per_handshake"), tlc_count_unit(document),
+           100 * tlc_json_number(side, "spread"));
+    if (isfinite(tlc_json_number(side, "kernel")))
+        printf("  user space %.0f, kernel %.0f\n", tlc_json_number(side, "user"),
+               tlc_json_number(side, "kernel"));
     if (against)
         printf("  %.4f times what was stored (%.4f to %.4f)\n",
-               tlc_count_number(against, "estimate"), tlc_count_number(against, "low"),
-               tlc_count_number(against, "high"));
+               tlc_json_number(against, "estimate"), tlc_json_number(against, "low"),
+               tlc_json_number(against, "high"));
     print_functions(json_object_get(side, "functions"));
     putchar('\n');
 }

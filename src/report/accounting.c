@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "report/telling.h"
 #include "report/words.h"
 
@@ -23,22 +24,16 @@ struct figures {
     size_t samples;
 };
 
-static double number_of(const json_t *object, const char *member)
-{
-    const json_t *value = json_object_get(object, member);
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
-
 static void add_set(struct set *set, const json_t *cpu)
 {
-    double softirq_us = number_of(cpu, "softirq_us");
+    double softirq_us = tlc_json_number(cpu, "softirq_us");
     set->softirq_us += softirq_us;
-    set->busy_us += number_of(cpu, "user_us") + number_of(cpu, "system_us") +
-                    number_of(cpu, "irq_us") + softirq_us;
-    set->net_rx += number_of(cpu, "net_rx");
-    set->switches += number_of(cpu, "context_switches");
-    set->cycles += number_of(cpu, "cycles");
-    set->instructions += number_of(cpu, "instructions");
+    set->busy_us += tlc_json_number(cpu, "user_us") + tlc_json_number(cpu, "system_us") +
+                    tlc_json_number(cpu, "irq_us") + softirq_us;
+    set->net_rx += tlc_json_number(cpu, "net_rx");
+    set->switches += tlc_json_number(cpu, "context_switches");
+    set->cycles += tlc_json_number(cpu, "cycles");
+    set->instructions += tlc_json_number(cpu, "instructions");
 }
 
 static double larger(double value, double than)
@@ -54,15 +49,15 @@ static void add_samples(struct figures *figures, const json_t *samples)
     json_array_foreach((json_t *)(uintptr_t)samples, index, sample)
     {
         const json_t *stay = json_object_get(sample, "stay");
-        double handshakes = number_of(sample, "handshakes");
+        double handshakes = tlc_json_number(sample, "handshakes");
         if (!json_is_number(json_object_get(json_object_get(stay, members[SERVER]), "net_rx")) ||
             !(handshakes > 0))
             continue;
         for (int side = 0; side < SIDES; side++)
             add_set(&figures->sets[side], json_object_get(stay, members[side]));
         figures->handshakes += handshakes;
-        figures->gap = larger(number_of(stay, "accounting"), figures->gap);
-        figures->clock_gap = larger(number_of(stay, "clock_gap"), figures->clock_gap);
+        figures->gap = larger(tlc_json_number(stay, "accounting"), figures->gap);
+        figures->clock_gap = larger(tlc_json_number(stay, "clock_gap"), figures->clock_gap);
         figures->samples++;
     }
 }

@@ -1,5 +1,4 @@
 // Whether the attribution closes: sums, what samples cost, other instruments beside it.
-#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,6 +6,7 @@
 
 #include "attribute/budget.h"
 #include "attribute/timed.h"
+#include "base/json.h"
 #include "report/attribution.h"
 #include "report/words.h"
 
@@ -212,12 +212,6 @@ struct machine {
     double handshakes, server_us, client_us, busy_us[2], softirq_us[2];
 };
 
-static double number_of(const json_t *object, const char *member)
-{
-    const json_t *value = json_object_get(object, member);
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
-
 static struct machine machine_of(const struct tlc_report_arm *arm)
 {
     static const char *const sets[] = {"server_cpu", "generator_cpu"};
@@ -226,17 +220,18 @@ static struct machine machine_of(const struct tlc_report_arm *arm)
     json_t *sample;
     json_array_foreach((json_t *)(uintptr_t)arm->sample_list, index, sample)
     {
-        double handshakes = number_of(sample, "handshakes");
+        double handshakes = tlc_json_number(sample, "handshakes");
         if (!json_is_true(json_object_get(sample, "accepted")))
             continue;
         machine.handshakes += handshakes;
-        machine.server_us += number_of(sample, "cost_us") * handshakes;
-        machine.client_us += number_of(sample, "client_us") * handshakes;
+        machine.server_us += tlc_json_number(sample, "cost_us") * handshakes;
+        machine.client_us += tlc_json_number(sample, "client_us") * handshakes;
         for (int i = 0; i < 2; i++) {
             const json_t *set = json_object_get(json_object_get(sample, "stay"), sets[i]);
-            machine.softirq_us[i] += number_of(set, "softirq_us");
-            machine.busy_us[i] += number_of(set, "user_us") + number_of(set, "system_us") +
-                                  number_of(set, "irq_us") + number_of(set, "softirq_us");
+            machine.softirq_us[i] += tlc_json_number(set, "softirq_us");
+            machine.busy_us[i] +=
+                tlc_json_number(set, "user_us") + tlc_json_number(set, "system_us") +
+                tlc_json_number(set, "irq_us") + tlc_json_number(set, "softirq_us");
         }
     }
     return machine;

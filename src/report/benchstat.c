@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "report/exporters.h"
 #include "report/text.h"
 #include "report/words.h"
@@ -13,12 +14,6 @@ static const char *text_of(const json_t *object, const char *member)
 {
     const char *text = json_string_value(json_object_get(object, member));
     return text && *text ? text : "not told";
-}
-
-static double number_of(const json_t *object, const char *member)
-{
-    const json_t *value = json_object_get(object, member);
-    return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
 static void put_plain(FILE *to, const char *text)
@@ -78,8 +73,9 @@ static void put_name(FILE *to, const struct tlc_report_model *model,
 static void put_sample(FILE *to, const struct tlc_report_model *model,
                        const struct tlc_report_arm *arm, const json_t *sample)
 {
-    double cost_us = number_of(sample, "cost_us"), count = number_of(sample, "handshakes");
-    double rate = number_of(sample, "rate");
+    double cost_us = tlc_json_number(sample, "cost_us"),
+           count = tlc_json_number(sample, "handshakes");
+    double rate = tlc_json_number(sample, "rate");
     if (!json_is_true(json_object_get(sample, "accepted")) || !isfinite(cost_us) || !(count >= 1))
         return;
     put_name(to, model, arm);

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "report/report.h"
 
 static const char *text_of(const json_t *object, const char *key)
@@ -10,18 +11,12 @@ static const char *text_of(const json_t *object, const char *key)
     return text ? text : "";
 }
 
-static double number_of(const json_t *object, const char *key)
-{
-    const json_t *value = json_object_get(object, key);
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
-
 // "1.0003 [0.9981, 1.0022]"; "-" where nothing was accepted.
 static void format_figure(const json_t *figure, const char *name, int digits, char *text,
                           size_t capacity)
 {
-    double estimate = number_of(figure, name);
-    double low = number_of(figure, "low"), high = number_of(figure, "high");
+    double estimate = tlc_json_number(figure, name);
+    double low = tlc_json_number(figure, "low"), high = tlc_json_number(figure, "high");
     if (isnan(estimate))
         snprintf(text, capacity, "-");
     else if (isnan(low) || isnan(high))
@@ -41,8 +36,8 @@ static void print_points(const json_t *known_cost, FILE *to)
         fprintf(to,
                 "    %5.1f us asked, %6.2f burnt, charged %6.2f alone, %6.2f in company, read as "
                 "%s us\n",
-                number_of(point, "asked_us"), number_of(point, "burnt_us"),
-                number_of(point, "alone_us"), number_of(point, "injected_us"), text);
+                tlc_json_number(point, "asked_us"), tlc_json_number(point, "burnt_us"),
+                tlc_json_number(point, "alone_us"), tlc_json_number(point, "injected_us"), text);
     }
 }
 
@@ -91,7 +86,7 @@ static void print_refusals(const json_t *verdict, FILE *to)
                 i ? ", " : "  by checks: ", json_string_value(json_array_get(checks, i)));
     if (json_array_size(checks))
         fputs("; docs/checks.md tells what to do\n", to);
-    if (!number_of(verdict, "accepted_samples"))
+    if (!tlc_json_number(verdict, "accepted_samples"))
         fputs("  no sample accepted: nothing is known of this machine\n", to);
 }
 

@@ -3,16 +3,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "report/compare.h"
 #include "report/exporters.h"
 #include "report/telling.h"
 #include "report/words.h"
-
-static double number_of(const json_t *object, const char *member)
-{
-    const json_t *value = json_object_get(object, member);
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
 
 static const char *text_of(const json_t *object, const char *member)
 {
@@ -23,8 +18,8 @@ static const char *text_of(const json_t *object, const char *member)
 static struct tlc_figure figure_of(const json_t *object, const char *member)
 {
     const json_t *figure = json_object_get(object, member);
-    return (struct tlc_figure){number_of(figure, "estimate"), number_of(figure, "low"),
-                               number_of(figure, "high")};
+    return (struct tlc_figure){tlc_json_number(figure, "estimate"), tlc_json_number(figure, "low"),
+                               tlc_json_number(figure, "high")};
 }
 
 static void tell_normalisation(struct tlc_telling *telling, const json_t *comparison)
@@ -86,7 +81,7 @@ static void verdict_words(const json_t *arm, double margin, char *words, size_t 
 {
     const struct tlc_report_arm told = {.verdict = text_of(arm, "verdict"),
                                         .ratio = figure_of(arm, "ratio"),
-                                        .detectable = number_of(arm, "detectable")};
+                                        .detectable = tlc_json_number(arm, "detectable")};
     char verdict[TLC_WORDS];
     bool no_claim = !strcmp(told.verdict, "no-claim");
     tlc_words_verdict(&told, margin, verdict);
@@ -114,7 +109,7 @@ static void add_arm(struct tlc_telling *telling, struct tlc_table *table, const 
     tlc_words_figure(figure_of(arm, "new_us").estimate, new);
     tlc_words_ratio(figure.estimate, ratio);
     tlc_words_ratio_range(figure, range);
-    double holm = number_of(arm, "holm_p");
+    double holm = tlc_json_number(arm, "holm_p");
     snprintf(p, sizeof p, isfinite(holm) ? "%.3f" : "-", holm);
     verdict_words(arm, margin, verdict, sizeof verdict);
     tlc_tell_row(telling, table,
@@ -136,7 +131,7 @@ static void tell_arms(struct tlc_telling *telling, const json_t *comparison)
     tlc_table_init(&table, columns, sizeof columns / sizeof *columns);
     const json_t *arms = json_object_get(comparison, "arms");
     for (size_t i = 0; i < json_array_size(arms); i++)
-        add_arm(telling, &table, json_array_get(arms, i), number_of(comparison, "margin"));
+        add_arm(telling, &table, json_array_get(arms, i), tlc_json_number(comparison, "margin"));
     tlc_tell_heading(telling, 2, "cost by arm");
     tell_normalisation(telling, comparison);
     tlc_tell_table(telling, &table);
@@ -175,7 +170,7 @@ static void tell_gate(struct tlc_telling *telling, const json_t *comparison)
 {
     const json_t *gate = json_object_get(comparison, "gate");
     const json_t *crossed = json_object_get(gate, "crossed");
-    double limit = 100 * number_of(gate, "fail_above");
+    double limit = 100 * tlc_json_number(gate, "fail_above");
     if (!json_is_object(gate))
         return;
     for (size_t i = 0; i < json_array_size(crossed); i++)

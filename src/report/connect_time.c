@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "report/exporters.h"
 #include "report/telling.h"
 #include "report/text.h"
@@ -14,12 +15,6 @@
 enum { MOST_RTTS = 64, RTTS_A_TABLE = TLC_TABLE_COLUMNS - 1, LATE_MS = 3 };
 
 static const char *const phase_names[] = {"tcp", "server_hello", "finished", "first_byte"};
-
-static double number_of(const json_t *object, const char *member)
-{
-    const json_t *value = json_object_get(object, member);
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
 
 static const char *text_of(const json_t *object, const char *member)
 {
@@ -46,9 +41,9 @@ static char *milliseconds(double us, char *words)
 static char *with_range(const json_t *figure, char *words)
 {
     char estimate[TLC_WORDS], low[TLC_WORDS], high[TLC_WORDS];
-    milliseconds(number_of(figure, "estimate"), estimate);
-    milliseconds(number_of(figure, "low"), low);
-    milliseconds(number_of(figure, "high"), high);
+    milliseconds(tlc_json_number(figure, "estimate"), estimate);
+    milliseconds(tlc_json_number(figure, "low"), low);
+    milliseconds(tlc_json_number(figure, "high"), high);
     if (!strcmp(estimate, "-"))
         snprintf(words, TLC_WORDS, "-");
     else
@@ -60,7 +55,7 @@ static char *with_range(const json_t *figure, char *words)
 static char *quantile(const json_t *at, const char *phase, const char *name, char *words)
 {
     const json_t *figure = json_object_get(phase_of(at, phase), name);
-    return milliseconds(number_of(figure, "estimate"), words);
+    return milliseconds(tlc_json_number(figure, "estimate"), words);
 }
 
 // All round-trip times of all arms, in the order in which they come first.
@@ -72,7 +67,7 @@ static size_t round_trip_times(const json_t *result, double rtts[MOST_RTTS])
     {
         json_array_foreach(json_object_get(arm, "at"), j, at)
         {
-            double rtt = number_of(at, "rtt_us");
+            double rtt = tlc_json_number(at, "rtt_us");
             bool known = !isfinite(rtt) || count == MOST_RTTS;
             for (size_t k = 0; k < count; k++)
                 known = known || !(rtts[k] < rtt || rtts[k] > rtt);
@@ -89,8 +84,8 @@ static const json_t *at_rtt(const json_t *arm, double rtt)
     json_t *at;
     json_array_foreach(json_object_get(arm, "at"), i, at)
     {
-        double there = number_of(at, "rtt_us");
-        if (!(there < rtt || there > rtt) && number_of(at, "connections") > 0)
+        double there = tlc_json_number(at, "rtt_us");
+        if (!(there < rtt || there > rtt) && tlc_json_number(at, "connections") > 0)
             return at;
     }
     return NULL;
@@ -124,7 +119,7 @@ static void tell_overview(struct tlc_telling *telling, const json_t *result, con
 static char *flight_words(const json_t *arm, char *words)
 {
     const json_t *bytes = json_object_get(json_object_get(arm, "evidence"), "bytes");
-    double flight = number_of(bytes, "server_flight");
+    double flight = tlc_json_number(bytes, "server_flight");
     snprintf(words, TLC_WORDS, isfinite(flight) ? "%.0f" : "-", flight);
     return words;
 }
@@ -132,8 +127,9 @@ static char *flight_words(const json_t *arm, char *words)
 static char *arithmetic_words(const json_t *at, char *words)
 {
     const json_t *phase = phase_of(at, "first_byte");
-    double expected = number_of(phase, "expected_us"), trips = number_of(phase, "round_trips");
-    double measured = number_of(json_object_get(phase, "p50"), "estimate");
+    double expected = tlc_json_number(phase, "expected_us"),
+           trips = tlc_json_number(phase, "round_trips");
+    double measured = tlc_json_number(json_object_get(phase, "p50"), "estimate");
     if (isfinite(expected) && expected > 0 && isfinite(measured))
         snprintf(words, TLC_WORDS, "%.0f RTT %+.1f %%", trips, 100 * (measured / expected - 1));
     else
@@ -186,7 +182,7 @@ static void tell_tails(struct tlc_telling *telling, const json_t *result, double
         const json_t *at = at_rtt(arm, rtt);
         if (!at)
             continue;
-        snprintf(count, sizeof count, "%.0f", number_of(at, "connections"));
+        snprintf(count, sizeof count, "%.0f", tlc_json_number(at, "connections"));
         for (int i = 0; i < 4; i++)
             with_range(json_object_get(phase_of(at, "first_byte"), names[i]), words[i]);
         tlc_tell_row(telling, &table,
@@ -210,7 +206,7 @@ static void tell_refused(struct tlc_telling *telling, const json_t *result)
             json_object_foreach(json_object_get(at, "errors"), reason, count) tlc_tell_item(
                 telling, text_of(arm, "name"),
                 "%" JSON_INTEGER_FORMAT " of %.0f at %g ms failed: %s", json_integer_value(count),
-                number_of(at, "begun"), number_of(at, "rtt_us") / 1000, reason);
+                tlc_json_number(at, "begun"), tlc_json_number(at, "rtt_us") / 1000, reason);
         }
     }
 }
@@ -218,7 +214,7 @@ static void tell_refused(struct tlc_telling *telling, const json_t *result)
 static double late(const json_t *result, const char *who)
 {
     const json_t *json = json_object_get(json_object_get(result, "late_us"), who);
-    return number_of(json_object_get(json, "p99"), "estimate") / 1000;
+    return tlc_json_number(json_object_get(json, "p99"), "estimate") / 1000;
 }
 
 static void tell_network(struct tlc_telling *telling, const json_t *result)
@@ -234,7 +230,7 @@ static void tell_network(struct tlc_telling *telling, const json_t *result)
     tlc_tell_item(telling, "begun",
                   "%.0f connections a second of all arms together, Poisson, %.0f "
                   "of each arm at each RTT",
-                  number_of(schedule, "pace"), number_of(schedule, "connections"));
+                  tlc_json_number(schedule, "pace"), tlc_json_number(schedule, "connections"));
     tlc_tell_item(telling, "kept time",
                   "99 %% of connections were begun within %.2f ms of when they were due",
                   late(result, "client"));
@@ -285,7 +281,7 @@ static void put_times(const json_t *arm, const json_t *at, FILE *to)
     size_t count = json_array_size(json_object_get(all, phase_names[0]));
     char *name = tlc_text_csv(text_of(arm, "name"));
     for (size_t i = 0; name && i < count; i++) {
-        fprintf(to, "%s,%.0f", name, number_of(at, "rtt_us"));
+        fprintf(to, "%s,%.0f", name, tlc_json_number(at, "rtt_us"));
         for (size_t phase = 0; phase < sizeof phase_names / sizeof *phase_names; phase++)
             fprintf(to, ",%.1f",
                     json_number_value(json_array_get(json_object_get(all, phase_names[phase]), i)));

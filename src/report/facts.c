@@ -3,15 +3,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "report/telling.h"
 #include "report/words.h"
 #include "stats/stats.h"
-
-static double number_of(const json_t *object, const char *member)
-{
-    const json_t *value = json_object_get(object, member);
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
 
 // Arms that were tested together, and the most instances that any of them has.
 static void count_tests(const struct tlc_report_model *model, size_t *tests, size_t *instances)
@@ -61,10 +56,10 @@ static void tell_outliers(struct tlc_telling *telling, const struct tlc_report_a
         const char *of = json_string_value(json_object_get(outlier, "of"));
         bool ratio = of && !strcmp(of, "ratio");
         char value[TLC_WORDS];
-        (ratio ? tlc_words_ratio : tlc_words_figure)(number_of(outlier, "value"), value);
+        (ratio ? tlc_words_ratio : tlc_words_figure)(tlc_json_number(outlier, "value"), value);
         tlc_tell_item(telling, "outlier, kept", "%s in block %lld: %s %s, score %.1f", arm->name,
                       (long long)json_integer_value(json_object_get(outlier, "block")),
-                      ratio ? "ratio" : "cost", value, number_of(outlier, "score"));
+                      ratio ? "ratio" : "cost", value, tlc_json_number(outlier, "score"));
     }
 }
 
@@ -89,8 +84,8 @@ static void tell_settling(struct tlc_telling *telling, const struct tlc_report_a
 
 static void tell_order(struct tlc_telling *telling, const json_t *effect)
 {
-    struct tlc_figure figure = {number_of(effect, "estimate"), number_of(effect, "low"),
-                                number_of(effect, "high")};
+    struct tlc_figure figure = {tlc_json_number(effect, "estimate"), tlc_json_number(effect, "low"),
+                                tlc_json_number(effect, "high")};
     char estimate[TLC_WORDS], range[TLC_WORDS];
     if (!isfinite(figure.estimate))
         return;

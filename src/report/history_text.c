@@ -4,16 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "report/exporters.h"
 #include "report/history.h"
 #include "report/telling.h"
 #include "report/words.h"
-
-static double number_of(const json_t *object, const char *member)
-{
-    const json_t *value = json_object_get(object, member);
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
 
 static const char *text_of(const json_t *object, const char *member)
 {
@@ -23,8 +18,8 @@ static const char *text_of(const json_t *object, const char *member)
 
 static struct tlc_figure figure_of(const json_t *figure)
 {
-    return (struct tlc_figure){number_of(figure, "estimate"), number_of(figure, "low"),
-                               number_of(figure, "high")};
+    return (struct tlc_figure){tlc_json_number(figure, "estimate"), tlc_json_number(figure, "low"),
+                               tlc_json_number(figure, "high")};
 }
 
 static const json_t *result_at(const json_t *history, json_int_t index)
@@ -59,7 +54,7 @@ static void tell_change(struct tlc_telling *telling, const json_t *history, cons
     tlc_words_ratio_range(ratio, range);
     tlc_tell_item(telling, "CHANGE", "with %s of %s: times %s (95 %%: %s), p %.4f",
                   text_of(change, "file"), text_of(result, "started"), estimate, range,
-                  number_of(change, "p"));
+                  tlc_json_number(change, "p"));
     for (size_t i = 0; i < 2; i++) {
         const json_t *list = json_object_get(change, differences[i]);
         for (size_t k = 0; k < json_array_size(list); k++)
@@ -123,7 +118,7 @@ static void tell_method(struct tlc_telling *telling, const json_t *history)
     tlc_tell_paragraph(telling,
                        "Changes: Pettitt's rank test with binary segmentation, p by random orders "
                        "(seeded), marked at p <= %g, at least 3 results on each side.",
-                       number_of(history, "alpha"));
+                       tlc_json_number(history, "alpha"));
 }
 
 static enum tlc_status tell_history(const void *what, const struct tlc_emitter *emitter,

@@ -5,17 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "report/exporters.h"
 #include "report/text.h"
 #include "report/words.h"
 #include "stats/stats.h"
 #include "stats/student.h"
-
-static double number_of(const json_t *object, const char *member)
-{
-    const json_t *value = json_object_get(object, member);
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
 
 struct values {
     double *all;
@@ -24,7 +19,7 @@ struct values {
 
 static double slice_cost(const json_t *slice)
 {
-    return number_of(slice, "cost_us") / number_of(slice, "handshakes");
+    return tlc_json_number(slice, "cost_us") / tlc_json_number(slice, "handshakes");
 }
 
 // The costs of one sample's slices, and all of them one after the other.
@@ -110,7 +105,7 @@ static json_t *metric(struct values *values, json_t *raw)
 
 static json_t *milliseconds(const json_t *schedule, const char *member)
 {
-    return json_sprintf("%g ms", number_of(schedule, member) / 1000);
+    return json_sprintf("%g ms", tlc_json_number(schedule, member) / 1000);
 }
 
 // "tlscost.certificates.rsa-2048", which the visualiser parts at its last dots.

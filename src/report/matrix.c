@@ -1,10 +1,10 @@
 #include "report/matrix.h"
 
-#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "report/exporters.h"
 #include "report/telling.h"
 #include "report/words.h"
@@ -15,12 +15,6 @@ static const char *text_of(const json_t *object, const char *member)
 {
     const char *text = json_string_value(json_object_get(object, member));
     return text ? text : "";
-}
-
-static double number_of(const json_t *object, const char *member)
-{
-    const json_t *value = json_object_get(object, member);
-    return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
 static const char *at(const json_t *list, size_t index)
@@ -126,8 +120,9 @@ static void tell_failures(struct tlc_telling *telling, const json_t *reasons)
 static void figure_words(const json_t *cell, const char *member, char words[2][TLC_WORDS])
 {
     const json_t *interval = json_object_get(cell, member);
-    const struct tlc_figure figure = {number_of(interval, "estimate"), number_of(interval, "low"),
-                                      number_of(interval, "high")};
+    const struct tlc_figure figure = {tlc_json_number(interval, "estimate"),
+                                      tlc_json_number(interval, "low"),
+                                      tlc_json_number(interval, "high")};
     tlc_words_figure(figure.estimate, words[0]);
     tlc_words_figure_range(figure, words[1]);
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "evidence/checks.h"
 
 static const char *text_of(const json_t *object, const char *member)
@@ -12,17 +13,11 @@ static const char *text_of(const json_t *object, const char *member)
     return text ? text : "";
 }
 
-static double number_of(const json_t *object, const char *member)
-{
-    const json_t *value = json_object_get(object, member);
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
-
 static struct tlc_figure figure_of(const json_t *arm, const char *member)
 {
     const json_t *figure = json_object_get(arm, member);
-    return (struct tlc_figure){number_of(figure, "estimate"), number_of(figure, "low"),
-                               number_of(figure, "high")};
+    return (struct tlc_figure){tlc_json_number(figure, "estimate"), tlc_json_number(figure, "low"),
+                               tlc_json_number(figure, "high")};
 }
 
 static const char *remedy_of(const char *check)
@@ -115,8 +110,8 @@ static bool read_arm(const json_t *json, struct tlc_report_model *model)
     arm->sample_list = json_object_get(json, "samples");
     arm->workload = text_of(arm->settings, "workload");
     arm->variation = json_object_get(json, "variation");
-    arm->detectable = number_of(json, "detectable");
-    arm->holm_p = number_of(json, "holm_p");
+    arm->detectable = tlc_json_number(json, "detectable");
+    arm->holm_p = tlc_json_number(json, "holm_p");
     arm->claim_holm = json_object_get(json, "claim_holm");
     arm->outliers = json_object_get(json, "outliers");
     arm->curve = json_object_get(json, "curve");
@@ -183,7 +178,7 @@ static bool read_all(const json_t *result, struct tlc_report_model *model)
     model->question = text_of(model->plan, "question");
     model->started = text_of(result, "started");
     model->finished = text_of(result, "finished");
-    model->margin = number_of(json_object_get(model->plan, "limits"), "margin");
+    model->margin = tlc_json_number(json_object_get(model->plan, "limits"), "margin");
     model->accepted = json_is_true(json_object_get(campaign, "accepted"));
     model->interrupted = json_is_true(json_object_get(model->setup, "interrupted"));
     model->refused_samples = (size_t)json_integer_value(json_object_get(result, "refused_samples"));

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/json.h"
 #include "report/telling.h"
 #include "report/words.h"
 
@@ -11,12 +12,6 @@ static const json_t *overload_of(const struct tlc_report_model *model, size_t in
     const json_t *arm = json_array_get(json_object_get(model->result, "arms"), index);
     const json_t *overload = json_object_get(arm, "overload");
     return json_is_object(overload) ? overload : NULL;
-}
-
-static double number_of(const json_t *object, const char *member)
-{
-    const json_t *value = json_object_get(object, member);
-    return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
 static char *percent(double share, char *words)
@@ -34,14 +29,14 @@ static void tell_arm(struct tlc_telling *telling, const struct tlc_report_arm *a
                      const json_t *overload, struct tlc_table *table)
 {
     char words[8][TLC_WORDS];
-    snprintf(words[0], TLC_WORDS, "%.0f %%", 100 * number_of(overload, "offered"));
+    snprintf(words[0], TLC_WORDS, "%.0f %%", 100 * tlc_json_number(overload, "offered"));
     tlc_tell_row(telling, table,
                  (const char *const[]){
-                     arm->name, words[0], rate(number_of(overload, "offered_rate"), words[1]),
-                     rate(number_of(overload, "verified_rate"), words[2]),
-                     percent(number_of(overload, "verified"), words[3]),
-                     percent(number_of(overload, "given_up"), words[4]),
-                     percent(number_of(overload, "missed"), words[5]),
+                     arm->name, words[0], rate(tlc_json_number(overload, "offered_rate"), words[1]),
+                     rate(tlc_json_number(overload, "verified_rate"), words[2]),
+                     percent(tlc_json_number(overload, "verified"), words[3]),
+                     percent(tlc_json_number(overload, "given_up"), words[4]),
+                     percent(tlc_json_number(overload, "missed"), words[5]),
                      tlc_words_figure(arm->accepted ? arm->cost_us.estimate : NAN, words[6]),
                      tlc_words_figure_range(arm->cost_us, words[7])});
 }

@@ -9,12 +9,6 @@
 #include "report/telling.h"
 #include "report/words.h"
 
-static double number_of(const json_t *object, const char *member)
-{
-    const json_t *value = json_object_get(object, member);
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
-
 static const json_t *unfinished_of(const struct tlc_report_model *model, size_t index)
 {
     const json_t *arm = json_array_get(json_object_get(model->result, "arms"), index);
@@ -96,8 +90,8 @@ static void tell_costs(struct tlc_telling *telling, const struct tlc_report_mode
                          arm->name, answer_words(json_object_get(unfinished, "answers"), words[0]),
                          tlc_words_figure(arm->accepted ? arm->cost_us.estimate : NAN, words[1]),
                          tlc_words_figure_range(arm->cost_us, words[2]), share_words(arm, words[3]),
-                         tlc_words_figure(number_of(client, "estimate"), words[4]),
-                         times(number_of(ratio, "estimate"), words[5])});
+                         tlc_words_figure(tlc_json_number(client, "estimate"), words[4]),
+                         times(tlc_json_number(ratio, "estimate"), words[5])});
     }
     tlc_tell_table(telling, &table);
 }
@@ -114,8 +108,8 @@ static void tell_bytes(struct tlc_telling *telling, const struct tlc_report_mode
         if (!unfinished)
             continue;
         // Of connections that were kept, all that the server sent was read.
-        double in = number_of(half_open ? half_open : unfinished, "bytes_in");
-        double out = number_of(half_open ? half_open : unfinished, "bytes_out");
+        double in = tlc_json_number(half_open ? half_open : unfinished, "bytes_in");
+        double out = tlc_json_number(half_open ? half_open : unfinished, "bytes_out");
         tlc_tell_row(telling, &table,
                      (const char *const[]){model->arms[i].name, whole(in, words[0]),
                                            whole(out, words[1]), times(out / in, words[2])});
@@ -126,11 +120,12 @@ static void tell_bytes(struct tlc_telling *telling, const struct tlc_report_mode
 // "all after 10.0 s", "40 of 100 after 0.5 to 1.9 s", "none within 2 s".
 static char *patience_words(const json_t *half_open, char *words)
 {
-    double held = number_of(half_open, "held"), closed = number_of(half_open, "closed");
-    double first = number_of(half_open, "first_us") / 1e6;
-    double last = number_of(half_open, "last_us") / 1e6;
+    double held = tlc_json_number(half_open, "held"), closed = tlc_json_number(half_open, "closed");
+    double first = tlc_json_number(half_open, "first_us") / 1e6;
+    double last = tlc_json_number(half_open, "last_us") / 1e6;
     if (!(closed > 0))
-        snprintf(words, TLC_WORDS, "none within %.3g s", number_of(half_open, "waited_us") / 1e6);
+        snprintf(words, TLC_WORDS, "none within %.3g s",
+                 tlc_json_number(half_open, "waited_us") / 1e6);
     else if (closed < held)
         snprintf(words, TLC_WORDS, "%.0f of %.0f after %.2f to %.2f s", closed, held, first, last);
     else
@@ -140,7 +135,7 @@ static char *patience_words(const json_t *half_open, char *words)
 
 static char *timeout_words(const struct tlc_report_arm *arm, char *words)
 {
-    double asked_us = number_of(arm->settings, "handshake_timeout_us");
+    double asked_us = tlc_json_number(arm->settings, "handshake_timeout_us");
     if (asked_us > 0)
         snprintf(words, TLC_WORDS, "%.3g s", asked_us / 1e6);
     else
@@ -162,15 +157,15 @@ static void tell_half_open(struct tlc_telling *telling, const struct tlc_report_
         if (!half_open)
             continue;
         const json_t *allocations = json_object_get(half_open, "allocations");
-        tlc_tell_row(telling, &table,
-                     (const char *const[]){model->arms[i].name,
-                                           whole(number_of(allocations, "count"), words[0]),
-                                           whole(number_of(allocations, "bytes"), words[1]),
-                                           whole(number_of(half_open, "held"), words[2]),
-                                           whole(number_of(half_open, "heap_bytes"), words[3]),
-                                           whole(number_of(half_open, "memory_bytes"), words[4]),
-                                           timeout_words(&model->arms[i], words[5]),
-                                           patience_words(half_open, words[6])});
+        tlc_tell_row(
+            telling, &table,
+            (const char *const[]){
+                model->arms[i].name, whole(tlc_json_number(allocations, "count"), words[0]),
+                whole(tlc_json_number(allocations, "bytes"), words[1]),
+                whole(tlc_json_number(half_open, "held"), words[2]),
+                whole(tlc_json_number(half_open, "heap_bytes"), words[3]),
+                whole(tlc_json_number(half_open, "memory_bytes"), words[4]),
+                timeout_words(&model->arms[i], words[5]), patience_words(half_open, words[6])});
     }
     tlc_tell_section(telling, "half-open handshakes",
                      "allocations, bytes: what the server asked its allocator for in each "
@@ -213,7 +208,7 @@ static size_t without_kem(const struct tlc_report_model *model, size_t index)
 
 static double allocated(const struct tlc_report_model *model, size_t index, const char *member)
 {
-    return number_of(json_object_get(half_open_of(model, index), "allocations"), member);
+    return tlc_json_number(json_object_get(half_open_of(model, index), "allocations"), member);
 }
 
 // Published figures of the same work, one line a source.
@@ -224,16 +219,16 @@ static void tell_published(struct tlc_telling *telling, const struct tlc_publish
             json_object_get(json_array_get(published->sources, i), "pre_authentication");
         const char *group = json_string_value(json_object_get(found, "groups"));
         if (group)
-            tlc_tell_item(telling, "published",
-                          "%s, %s: ML-KEM part %.1f %s (encapsulate %.1f, parse the key %.1f) and "
-                          "%.0f bytes allocated, by %s on %s; absolute figures belong to their "
-                          "machine",
-                          tlc_published_text(published, i, "title"), group,
-                          number_of(found, "cpu_us"), telling->emitter->microseconds,
-                          number_of(found, "encapsulate_us"), number_of(found, "parse_us"),
-                          number_of(found, "allocated_bytes"),
-                          tlc_published_text(published, i, "system"),
-                          tlc_published_text(published, i, "host"));
+            tlc_tell_item(
+                telling, "published",
+                "%s, %s: ML-KEM part %.1f %s (encapsulate %.1f, parse the key %.1f) and "
+                "%.0f bytes allocated, by %s on %s; absolute figures belong to their "
+                "machine",
+                tlc_published_text(published, i, "title"), group, tlc_json_number(found, "cpu_us"),
+                telling->emitter->microseconds, tlc_json_number(found, "encapsulate_us"),
+                tlc_json_number(found, "parse_us"), tlc_json_number(found, "allocated_bytes"),
+                tlc_published_text(published, i, "system"),
+                tlc_published_text(published, i, "host"));
     }
 }
 
@@ -268,8 +263,8 @@ static void tell_kem(struct tlc_telling *telling, const struct tlc_report_model 
                 model->arms[i].name, tlc_words_figure(model->arms[i].cost_us.estimate, words[0]),
                 tlc_paired_words(tlc_paired_difference(&model->arms[i], &model->arms[less]),
                                  words[1]),
-                whole(number_of(unfinished_of(model, i), "bytes_in") -
-                          number_of(unfinished_of(model, less), "bytes_in"),
+                whole(tlc_json_number(unfinished_of(model, i), "bytes_in") -
+                          tlc_json_number(unfinished_of(model, less), "bytes_in"),
                       words[2]),
                 words[3]});
     }

@@ -6,17 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "report/telling.h"
 #include "report/words.h"
 #include "stats/student.h"
 
 static const double JMH_CONFIDENCE = 0.999; // of the errors that JMH prints
-
-static double number_of(const json_t *object, const char *member)
-{
-    const json_t *value = json_object_get(object, member);
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
 
 static bool has_sides(const struct tlc_report_arm *arm)
 {
@@ -53,7 +48,7 @@ static void idle_words(const struct tlc_report_arm *arm, const char *member, cha
     json_array_foreach((json_t *)(uintptr_t)arm->sample_list, index, sample)
     {
         const json_t *idle = json_object_get(json_object_get(sample, "stay"), "idle_connections");
-        double count = number_of(idle, "connections"), bytes = number_of(idle, member);
+        double count = tlc_json_number(idle, "connections"), bytes = tlc_json_number(idle, member);
         if (count > 0 && bytes > 0)
             snprintf(words, capacity, "%.0f", bytes / count);
     }
@@ -132,7 +127,7 @@ static bool collect(const struct tlc_report_arm *arm, struct iterations *of)
             continue;
         of->forks++;
         json_array_foreach(json_object_get(sample, "slices"), k, slice) of->rate[of->count++] =
-            number_of(slice, "handshakes") / number_of(slice, "span_s");
+            tlc_json_number(slice, "handshakes") / tlc_json_number(slice, "span_s");
     }
     return true;
 }

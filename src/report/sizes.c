@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "report/telling.h"
 #include "report/words.h"
 #include "stats/stats.h"
@@ -19,12 +20,6 @@ struct sizes {
     size_t arm;
 };
 
-static double number_of(const json_t *object, const char *member)
-{
-    const json_t *value = json_object_get(object, member);
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
-
 // Samples without a completed handshake tell nothing.
 static bool read_sizes(const struct tlc_report_model *model, size_t arm, struct sizes *sizes)
 {
@@ -36,14 +31,14 @@ static bool read_sizes(const struct tlc_report_model *model, size_t arm, struct 
     for (size_t i = 0; i < json_array_size(samples); i++) {
         const json_t *sample = json_array_get(samples, i);
         const json_t *counters = json_object_get(sample, "counters");
-        double received = number_of(counters, "bytes_received");
-        double bytes = number_of(json_object_get(sample, "stay"), "memory_bytes");
-        double here = number_of(sample, "handshakes");
+        double received = tlc_json_number(counters, "bytes_received");
+        double bytes = tlc_json_number(json_object_get(sample, "stay"), "memory_bytes");
+        double here = tlc_json_number(sample, "handshakes");
         if (!(received > 0) || !(here > 0))
             continue;
         handshakes += here;
         sizes->received += received;
-        sizes->sent += number_of(counters, "bytes_sent");
+        sizes->sent += tlc_json_number(counters, "bytes_sent");
         if (bytes > 0 && count < MAX_SAMPLES)
             memory[count++] = bytes;
     }
@@ -52,7 +47,7 @@ static bool read_sizes(const struct tlc_report_model *model, size_t arm, struct 
     sizes->sent /= handshakes;
     sizes->received /= handshakes;
     sizes->memory_bytes = count ? tlc_median(memory, count) : NAN;
-    sizes->names = number_of(model->arms[arm].settings, "names");
+    sizes->names = tlc_json_number(model->arms[arm].settings, "names");
     sizes->key_type = tlc_report_setting(&model->arms[arm], "certificate");
     return true;
 }

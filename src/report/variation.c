@@ -4,14 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "report/telling.h"
 #include "report/words.h"
-
-static double number_of(const json_t *object, const char *member)
-{
-    const json_t *value = json_object_get(object, member);
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
 
 static void percent(double share, bool with_sign, char *words)
 {
@@ -32,9 +27,9 @@ static void add_arm(struct tlc_telling *telling, struct tlc_table *table,
 {
     char median[TLC_WORDS], deviation[TLC_WORDS], difference[TLC_WORDS], samples[32];
     const struct tlc_report_arm *divisor = tlc_report_divisor(model, arm);
-    tlc_words_figure(number_of(arm->variation, "median_us"), median);
-    percent(number_of(arm->variation, "relative_deviation"), false, deviation);
-    percent(number_of(arm->variation, "difference"), true, difference);
+    tlc_words_figure(tlc_json_number(arm->variation, "median_us"), median);
+    percent(tlc_json_number(arm->variation, "relative_deviation"), false, deviation);
+    percent(tlc_json_number(arm->variation, "difference"), true, difference);
     snprintf(samples, sizeof samples, "%zu", arm->instances);
     tlc_tell_row(telling, table,
                  (const char *const[]){tlc_report_arm_name(model, arm), samples, median, deviation,

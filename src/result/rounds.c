@@ -4,11 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static double number_of(const json_t *object, const char *key)
-{
-    const json_t *value = json_object_get(object, key);
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
+#include "base/json.h"
 
 static json_int_t integer_of(const json_t *object, const char *key)
 {
@@ -18,7 +14,7 @@ static json_int_t integer_of(const json_t *object, const char *key)
 // Logarithm of a slice's cost per handshake; NaN when it has none.
 static double log_cost(const json_t *slice)
 {
-    double cost = number_of(slice, "cost_us") / number_of(slice, "handshakes");
+    double cost = tlc_json_number(slice, "cost_us") / tlc_json_number(slice, "handshakes");
     return cost > 0 && isfinite(cost) ? log(cost) : NAN;
 }
 
