@@ -1,6 +1,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/interrupt.h"
 #include "campaign/calibrate.h"
 #include "campaign/setup.h"
 #include "measure/clock.h"
@@ -32,9 +33,9 @@ static void measure_company(const struct tlc_campaign_options *options, struct c
 {
     const struct tlc_workload_setup setup = tlc_campaign_setup(options);
     size_t taken;
-    if (company->why.status != TLC_OK || tlc_campaign_interrupted())
+    if (company->why.status != TLC_OK || tlc_interrupted())
         return;
-    if (tlc_company_measure(&setup, 0, tlc_campaign_interrupted, company->ratios + company->taken,
+    if (tlc_company_measure(&setup, 0, tlc_interrupted, company->ratios + company->taken,
                             company->count / 2, &taken, &company->why) == TLC_OK)
         company->taken += taken;
 }
@@ -51,7 +52,7 @@ static enum tlc_status measure_interference(const struct tlc_campaign_options *o
 {
     double ns[2][INTERFERENCE_PAIRS];
     size_t pairs = 0;
-    for (; pairs < INTERFERENCE_PAIRS && !tlc_campaign_interrupted(); pairs++)
+    for (; pairs < INTERFERENCE_PAIRS && !tlc_interrupted(); pairs++)
         for (unsigned turn = 0; turn < 2; turn++) {
             // idle busy, busy idle, ...: what drifts meets both alike.
             unsigned busy = (turn + (unsigned)pairs) % 2;

@@ -25,9 +25,10 @@ struct tlc_campaign_options {
     void *user;
 };
 
-// Runs the campaign and builds its result document. On an interruption (tlc_campaign_interrupt) the
-// result holds what was finished and the status is TLC_INTERRUPTED; when arms or the campaign are
-// refused by checks it is TLC_REFUSED. *result is NULL only when nothing can be said.
+// Runs the campaign and builds its result document. On an interruption (base/interrupt.h), which
+// ends it after its slice, the result holds what was finished and the status is TLC_INTERRUPTED;
+// when arms or the campaign are refused by checks it is TLC_REFUSED. *result is NULL only when
+// nothing can be said.
 enum tlc_status tlc_campaign_run(const struct tlc_campaign_options *options, json_t **result,
                                  struct tlc_error *error) TLC_CHECKED;
 // Takes the optional arms that cannot run here out of the plan, each with the reason; also those
@@ -42,9 +43,6 @@ enum tlc_status tlc_campaign_leave_out(struct tlc_plan *plan,
 // none) differs from what the arm asks for. Of `options` the plan, folders and CPUs count.
 enum tlc_status tlc_campaign_try(const struct tlc_campaign_options *options, size_t arm,
                                  json_t **evidence, struct tlc_error *error) TLC_CHECKED;
-// Asks a running campaign to stop after its slice (async-signal-safe).
-void tlc_campaign_interrupt(void);
-bool tlc_campaign_interrupted(void);
 
 // Puts arms, checks, refusals and the verdicts of a campaign into `result` from its plan and the
 // samples of its journal (an array). Pure: the same samples give the same summary.

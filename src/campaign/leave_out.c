@@ -4,6 +4,7 @@
 
 #include <jansson.h>
 
+#include "base/interrupt.h"
 #include "campaign/campaign.h"
 #include "workload/workload.h"
 
@@ -98,7 +99,7 @@ static enum tlc_status leave_out(struct tlc_plan *plan, const struct tlc_campaig
         struct tlc_error why = {0};
         bool can = !arm->optional || (check_alone(plan, i, &why) == TLC_OK &&
                                       bring(plan, i, options, brought, &why) == TLC_OK);
-        if (tlc_campaign_interrupted())
+        if (tlc_interrupted())
             return tlc_fail(error, TLC_INTERRUPTED, "interrupted before anything was measured");
         if (can)
             i++;

@@ -17,16 +17,6 @@
 #include "workload/operations.h"
 #include "workload/workload.h"
 
-void tlc_campaign_interrupt(void)
-{
-    tlc_interrupt();
-}
-
-bool tlc_campaign_interrupted(void)
-{
-    return tlc_interrupted();
-}
-
 struct opened {
     const struct tlc_workload_kind *kind;
     struct tlc_workload *workload;

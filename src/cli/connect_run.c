@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/directory.h"
+#include "base/interrupt.h"
 #include "campaign/campaign.h"
 #include "cli/measuring.h"
 
@@ -33,7 +34,7 @@ enum tlc_status tlc_connect_measure(struct tlc_connect_options *options, bool qu
     options->work_directory = work;
     options->progress = show;
     options->user = &progress;
-    options->stop = tlc_campaign_interrupted;
+    options->stop = tlc_interrupted;
     if (!quiet)
         fprintf(stderr, "tlscost: plan '%s': %zu arms, all in flight at once, about %.0f s\n",
                 options->plan->name, options->plan->arm_count, tlc_plan_seconds(options->plan));

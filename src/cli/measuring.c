@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/directory.h"
+#include "base/interrupt.h"
 #include "measure/machine.h"
 #include "measure/proc.h"
 
@@ -69,7 +70,7 @@ enum tlc_status tlc_choose_cpus(const char *server_list, const char *generator_l
 static void on_signal(int number)
 {
     (void)number;
-    tlc_campaign_interrupt();
+    tlc_interrupt();
 }
 
 void tlc_catch_interrupts(void)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/interrupt.h"
 #include "campaign/campaign.h"
 #include "cli/common.h"
 #include "cli/measuring.h"
@@ -239,7 +240,7 @@ static enum tlc_status try_part(struct matrix *matrix, struct part part, struct 
     for (size_t index = part.from; index < part.to; index++) {
         struct tlc_error why = {0};
         json_t *evidence, *cell = json_array_get(matrix->cells, index);
-        if (tlc_campaign_interrupted())
+        if (tlc_interrupted())
             return tlc_fail(error, TLC_INTERRUPTED, "pair: interrupted");
         enum tlc_status status = tlc_campaign_try(campaign, index - part.from, &evidence, &why);
         json_object_set_new(cell, "ok", json_boolean(status == TLC_OK));
@@ -292,9 +293,8 @@ static void take_figures(json_t *cell, const json_t *arm)
         json_object_set(cell, "server_us", server);
     else
         json_object_set_new(cell, "reason",
-                            json_string(tlc_campaign_interrupted()
-                                            ? "no figures: interrupted"
-                                            : "its figures were refused by checks"));
+                            json_string(tlc_interrupted() ? "no figures: interrupted"
+                                                          : "its figures were refused by checks"));
     if (json_is_object(client))
         json_object_set(cell, "client_us", client);
 }
