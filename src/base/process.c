@@ -242,23 +242,10 @@ static bool collect(int fd, int64_t deadline, char **text, size_t *used)
     return true;
 }
 
-// A script may have to clean up before it ends.
-static void end_group(pid_t pid, int *state)
-{
-    enum { GRACE_MS = 2000 };
-    int64_t deadline = tlc_monotonic_ms() + GRACE_MS;
-    pid_t ended;
-    kill(-pid, SIGTERM);
-    while ((ended = waitpid(pid, state, WNOHANG)) == 0 && tlc_monotonic_ms() < deadline)
-        poll(NULL, 0, 10);
-    kill(-pid, SIGKILL);
-    while (ended != pid && (ended = waitpid(pid, state, 0)) < 0 && errno == EINTR)
-        ;
-}
-
 enum tlc_status tlc_process_output(const char *const *arguments, int timeout_ms, char **text,
                                    int *code, struct tlc_error *error)
 {
+    enum { GRACE_MS = 2000 };
     int out[2];
     *text = NULL;
     if (pipe2(out, O_CLOEXEC))
@@ -285,11 +272,10 @@ enum tlc_status tlc_process_output(const char *const *arguments, int timeout_ms,
     bool whole = collect(out[0], tlc_monotonic_ms() + timeout_ms, text, &used);
     close(out[0]);
     int state = 0;
-    if (!whole)
-        end_group(pid, &state);
-    else
-        while (waitpid(pid, &state, 0) < 0 && errno == EINTR)
-            ;
+    if (!whole) // a script may have to clean up before it ends
+        tlc_process_stop(&(struct tlc_process){.pid = pid, .control = -1}, GRACE_MS);
+    while (whole && waitpid(pid, &state, 0) < 0 && errno == EINTR)
+        ;
     *code = WIFEXITED(state) ? WEXITSTATUS(state) : 128 + WTERMSIG(state);
     if (!*text)
         return tlc_fail(error, TLC_ENVIRONMENT, "run: %s: out of memory", arguments[0]);

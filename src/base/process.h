@@ -39,7 +39,7 @@ bool tlc_process_alive(struct tlc_process *process, int *how);
 // SIGKILL; reaps; closes the control socket.
 void tlc_process_stop(struct tlc_process *process, int grace_ms);
 // Runs a command to its end and takes its standard output and error together as one NUL-terminated
-// text (caller frees). *code is its exit code, or 128 + signal.
+// text (caller frees). *code is its exit code, or 128 + signal, of a command that came to its end.
 enum tlc_status tlc_process_output(const char *const *arguments, int timeout_ms, char **text,
                                    int *code, struct tlc_error *error) TLC_CHECKED;
 // Absolute path of the running program (static).
