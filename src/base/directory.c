@@ -29,8 +29,8 @@ enum tlc_status tlc_directory_make(const char *path, struct tlc_error *error)
     }
 }
 
-enum tlc_status tlc_directory_of_user(enum tlc_directory kind, char *path, size_t capacity,
-                                      struct tlc_error *error)
+enum tlc_status tlc_directory_name_of_user(enum tlc_directory kind, char *path, size_t capacity,
+                                           struct tlc_error *error)
 {
     const char *xdg = getenv(kind == TLC_DIRECTORY_CACHE ? "XDG_CACHE_HOME" : "XDG_STATE_HOME");
     const char *home = getenv("HOME");
@@ -46,7 +46,14 @@ enum tlc_status tlc_directory_of_user(enum tlc_directory kind, char *path, size_
                         kind == TLC_DIRECTORY_CACHE ? "CACHE" : "STATE");
     if (length < 0 || (size_t)length >= capacity)
         return tlc_fail(error, TLC_ENVIRONMENT, "folder of the user: the name is too long");
-    return tlc_directory_make(path, error);
+    return TLC_OK;
+}
+
+enum tlc_status tlc_directory_of_user(enum tlc_directory kind, char *path, size_t capacity,
+                                      struct tlc_error *error)
+{
+    enum tlc_status status = tlc_directory_name_of_user(kind, path, capacity, error);
+    return status == TLC_OK ? tlc_directory_make(path, error) : status;
 }
 
 enum tlc_status tlc_directory_temporary(const char *prefix, char *path, size_t capacity,

@@ -9,8 +9,11 @@
 
 enum tlc_directory { TLC_DIRECTORY_CACHE, TLC_DIRECTORY_STATE };
 
-// Path of the user's tlscost folder of that kind, made (0700) when missing: XDG_CACHE_HOME or
+// Path of the user's tlscost folder of that kind, whether it is there or not: XDG_CACHE_HOME or
 // ~/.cache, XDG_STATE_HOME or ~/.local/state, then "tlscost".
+enum tlc_status tlc_directory_name_of_user(enum tlc_directory kind, char *path, size_t capacity,
+                                           struct tlc_error *error) TLC_CHECKED;
+// The same, made (0700) when missing.
 enum tlc_status tlc_directory_of_user(enum tlc_directory kind, char *path, size_t capacity,
                                       struct tlc_error *error) TLC_CHECKED;
 // Makes a fresh folder (0700) below TMPDIR or /tmp whose name starts with `prefix`.

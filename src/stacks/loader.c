@@ -60,11 +60,10 @@ static void add_named_folders(struct folders *folders, const char *list)
 // Where `tlscost stacks get` puts what it builds.
 static void add_user_folder(struct folders *folders)
 {
-    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-    if (cache && *cache == '/')
-        add_folder(folders, "%s/tlscost/stacks", cache);
-    else if (home && *home)
-        add_folder(folders, "%s/.cache/tlscost/stacks", home);
+    char cache[PATH_MAX];
+    struct tlc_error ignored;
+    if (tlc_directory_name_of_user(TLC_DIRECTORY_CACHE, cache, sizeof cache, &ignored) == TLC_OK)
+        add_folder(folders, "%s/stacks", cache);
 }
 
 static void find_folders(struct folders *folders)
