@@ -44,19 +44,18 @@ static json_t *outliers_of(const double *units, const struct tlc_rounds *rounds,
 // One arm by its instances: the outliers, and the p value of its ratio where it has one.
 static bool judge_arm(json_t *arm, const json_t *baseline, double *p)
 {
-    bool is_baseline = !strcmp(text_of(arm, "role"), "baseline") ||
-                       !json_is_object(json_object_get(arm, "ratio")); // divided by nothing
+    bool is_divided = strcmp(text_of(arm, "role"), "baseline") != 0 &&
+                      json_is_object(json_object_get(arm, "ratio"));
     struct tlc_rounds rounds;
-    bool whole =
-        tlc_rounds_read(json_object_get(arm, "samples"),
-                        is_baseline ? NULL : json_object_get(baseline, "samples"), &rounds);
+    bool whole = tlc_rounds_read(json_object_get(arm, "samples"),
+                                 is_divided ? json_object_get(baseline, "samples") : NULL, &rounds);
     double *units = whole ? calloc(rounds.instances + 1, sizeof *units) : NULL;
     *p = NAN;
     if (units) {
         tlc_instance_estimates(rounds.log_value, rounds.instance, rounds.count, rounds.instances,
                                units);
-        json_object_set_new(arm, "outliers", outliers_of(units, &rounds, !is_baseline));
-        if (!is_baseline && is_accepted(arm) && rounds.instances)
+        json_object_set_new(arm, "outliers", outliers_of(units, &rounds, is_divided));
+        if (is_divided && is_accepted(arm) && rounds.instances)
             *p = tlc_signed_rank_p(units, rounds.instances, 0);
         json_object_set_new(arm, "p", tlc_json_real(*p));
     }

@@ -195,15 +195,21 @@ static void compare_evidence(const struct tlc_sample *sample, struct differences
                  sample->failure[0] ? sample->failure : "the probe gave no evidence");
 }
 
+// In what the server is not what the arm asks for; empty where it is.
+static const char *difference_of(const struct differences *differences)
+{
+    return differences->operation[0]    ? differences->operation
+           : differences->negotiated[0] ? differences->negotiated
+                                        : differences->certificate;
+}
+
 bool tlc_sample_evidence_fits(const struct tlc_plan *plan, size_t arm, json_t *evidence,
                               char *difference, size_t bytes)
 {
     const struct tlc_sample sample = {.plan = plan, .arm = arm, .evidence = evidence};
     struct differences differences = {0};
     compare_evidence(&sample, &differences);
-    const char *found = differences.operation[0]    ? differences.operation
-                        : differences.negotiated[0] ? differences.negotiated
-                                                    : differences.certificate;
+    const char *found = difference_of(&differences);
     snprintf(difference, bytes, "%s", found);
     return !*found;
 }
@@ -213,24 +219,10 @@ bool tlc_sample_evidence_fits(const struct tlc_plan *plan, size_t arm, json_t *e
 static unsigned skips_without_stay(const struct tlc_stay *stay,
                                    const struct differences *differences)
 {
-    static const enum tlc_check of_stay[] = {TLC_CHECK_SERVER_ALIVE,
-                                             TLC_CHECK_ERRORS,
-                                             TLC_CHECK_LISTEN_OVERFLOW,
-                                             TLC_CHECK_COUNTS,
-                                             TLC_CHECK_PROVIDER,
-                                             TLC_CHECK_TRACE,
-                                             TLC_CHECK_GENERATOR_HEADROOM,
-                                             TLC_CHECK_SERVER_SATURATED,
-                                             TLC_CHECK_STEAL,
-                                             TLC_CHECK_ACCOUNTING,
-                                             TLC_CHECK_RESUMPTION,
-                                             TLC_CHECK_CPU_MASK};
-    unsigned skips = 0;
-    bool said =
-        differences->negotiated[0] || differences->certificate[0] || differences->operation[0];
-    for (size_t i = 0; !stay && said && i < sizeof of_stay / sizeof *of_stay; i++)
-        skips |= 1u << of_stay[i];
-    return skips;
+    static const unsigned of_the_server =
+        1u << TLC_CHECK_NEGOTIATED | 1u << TLC_CHECK_CERTIFICATE | 1u << TLC_CHECK_OPERATION;
+    static const unsigned of_the_arm = 1u << TLC_CHECK_GENERATOR_LIMITED; // judged over its blocks
+    return !stay && *difference_of(differences) ? ~(of_the_server | of_the_arm) : 0;
 }
 
 static struct tlc_sample_facts facts_of(const struct tlc_sample *sample,

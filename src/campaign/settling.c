@@ -98,10 +98,9 @@ bool tlc_settling_exceeds(struct tlc_interval settling, double limit)
            fabs(settling.estimate - 1) > limit;
 }
 
-const char *tlc_settling_words(struct tlc_interval settling)
+const char *tlc_settling_words(struct tlc_interval settling, char words[TLC_SETTLING_WORDS])
 {
-    static char words[128];
-    snprintf(words, sizeof words,
+    snprintf(words, TLC_SETTLING_WORDS,
              "it cost %.0f %% %s late in a block than in the whole (95 %%: %.3f to %.3f of it)",
              100 * fabs(1 - settling.estimate), settling.estimate < 1 ? "less" : "more",
              settling.low, settling.high);

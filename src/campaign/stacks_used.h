@@ -6,7 +6,7 @@
 
 #include "plan/plan.h"
 
-// Each once, as tlc_stack_describe gives it.
+// Each once, as tlc_library_describe gives it.
 json_t *tlc_stacks_used_describe(const struct tlc_plan *plan);
 // Servers load their library anew in each block: an error when one is no longer the file that was
 // described.

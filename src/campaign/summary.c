@@ -208,6 +208,7 @@ static json_t *arm_json(struct summary *summary, size_t index)
     }
     if (must_not_differ(plan, index) && cost.at_95.n)
         summary->negative_control = fmax(summary->negative_control, distance_from_one(cost.at_95));
+    char words[TLC_SETTLING_WORDS];
     if (!accepted)
         json_array_append_new(
             summary->reasons,
@@ -215,7 +216,7 @@ static json_t *arm_json(struct summary *summary, size_t index)
                          arm->total - arm->accepted, arm->total,
                          arm->limited ? ", and its rate rises with more concurrency" : "",
                          arm->unsettled ? ", and " : "",
-                         arm->unsettled ? tlc_settling_words(arm->settling) : ""));
+                         arm->unsettled ? tlc_settling_words(arm->settling, words) : ""));
     json_t *json = json_pack(
         "{s:s, s:s?, s:s, s:s?, s:b, s:o, s:o, s:o, s:o, s:o, s:s, s:I, s:o, s:O}", "name",
         plan->arms[index].name, "lever", plan->arms[index].lever, "role", role_of(plan, index),

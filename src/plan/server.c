@@ -124,17 +124,11 @@ static enum tlc_status check_words(const struct tlc_server *server, const char *
 static enum tlc_status read_warm_up(struct tlc_server *server, const char *text, const char *path,
                                     struct tlc_error *error)
 {
-    static const struct tlc_setting setting = {"warm_up",
-                                               "warm_up_us",
-                                               offsetof(struct tlc_server, warm_up_us),
-                                               TLC_MEMBER_UNSIGNED,
-                                               TLC_UNIT_MICROSECONDS,
-                                               tlc_read_time,
-                                               NULL,
-                                               0,
-                                               600e6,
-                                               NULL,
-                                               NULL};
+    static const struct tlc_setting setting = {.name = "warm_up",
+                                               .offset = offsetof(struct tlc_server, warm_up_us),
+                                               .type = TLC_MEMBER_UNSIGNED,
+                                               .unit = TLC_UNIT_MICROSECONDS,
+                                               .high = 600e6};
     char why[TLC_WHY_BYTES];
     if (tlc_read_time(&setting, text, server, why, sizeof why))
         return TLC_OK;

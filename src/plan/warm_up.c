@@ -1,8 +1,6 @@
 // How long an arm's server is warmed: as the plan says, else as the server's description does.
 #include "plan/warm_up.h"
 
-#include <string.h>
-
 #include "plan/server.h"
 
 // A description that cannot be read is told of when the server is to be started.
@@ -10,7 +8,7 @@ static unsigned warm_up_of(const char *server)
 {
     struct tlc_server *description;
     struct tlc_error ignored;
-    if (!strcmp(server, "none") || tlc_server_read(server, &description, &ignored) != TLC_OK)
+    if (tlc_server_read(server, &description, &ignored) != TLC_OK)
         return 0;
     unsigned us = description->warm_up_us;
     tlc_server_free(description);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "report/paired.h"
 #include "report/telling.h"
 #include "report/words.h"
@@ -62,15 +63,9 @@ static bool always_resumes(const struct tlc_report_arm *arm, const char *mode)
 // saving.
 static bool alike(const struct tlc_report_arm *arm, const struct tlc_report_arm *other)
 {
-    static const char *const keys[] = {"workload",    "server",  "stack",
-                                       "certificate", "version", "groups"};
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        const json_t *ours = json_object_get(arm->settings, keys[i]);
-        const json_t *theirs = json_object_get(other->settings, keys[i]);
-        if (ours != theirs && !json_equal(ours, theirs))
-            return false;
-    }
-    return true;
+    static const char *const keys[] = {"workload", "server", "stack", "certificate",
+                                       "version",  "groups", NULL};
+    return tlc_json_alike(arm->settings, other->settings, keys);
 }
 
 // The full handshake that an arm which resumes is divided by; NULL when there is none, and when it
